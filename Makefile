@@ -1,0 +1,48 @@
+# Everything happens in .venv; Python 3.11 or newer and make are all it takes.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUN := .venv/.installed
+DEV := .venv/.installed-dev
+
+.PHONY: help demo crawl test lint types format bench clean
+help:            ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ \t/'
+
+demo: $(RUN)     ## crawl a bundled site on this machine and print the report
+	@$(BIN)/crawler demo
+
+crawl: $(RUN)    ## crawl a real site: make crawl URL=https://example.org
+	@test -n "$(URL)" || { echo "usage: make crawl URL=https://example.org" >&2; exit 2; }
+	@$(BIN)/crawler crawl "$(URL)" $(ARGS)
+
+test: lint types ## lint, type-check, and run the tests
+	$(BIN)/python -m gevent.monkey --module pytest -m "not long" $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV)
+	$(BIN)/mypy
+
+format: $(DEV)   ## let ruff repair what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV)    ## what a pool and a fetch cost, side by side
+	$(BIN)/python -m crawler.bench.pool
+	$(BIN)/python -m crawler.bench.fetch
+
+clean:           ## remove .venv and every cache
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUN): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(DEV): $(RUN) pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""A gevent crawler framework: a scheduler, modules, and the elastic pools between them."""

@@ -1,0 +1,230 @@
+"""What flows through a crawl: requests, responses, items."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import itertools
+import json
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from . import charset
+
+#: Requests are numbered from a random start, so that ids of two processes do not meet.
+_numbers = itertools.count(secrets.randbits(40))
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_UNSAFE = re.compile(r"[\r\n\0]")
+_UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def new_id() -> str:
+    return f"{next(_numbers):x}"
+
+
+def _nothing() -> Mapping[str, Any]:
+    return _NOTHING
+
+
+class Headers(Mapping[str, str]):
+    """
+    Header fields in their order; names compare without regard to case.
+
+    A field given several times reads as one value joined by ", ", as HTTP defines it;
+    all() gives the values apart.
+    """
+
+    __slots__ = ("_index", "fields")
+
+    def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        pairs = fields.items() if isinstance(fields, Mapping) else fields
+        self.fields = tuple(pairs)
+        self._index: dict[str, list[str]] | None = None
+
+    def all(self, name: str) -> list[str]:
+        """Return every value of *name*, in order."""
+        return list(self._by_name().get(name.lower(), ()))
+
+    def __getitem__(self, name: str) -> str:
+        return ", ".join(self._by_name()[name.lower()])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({name.lower(): name for name, _ in reversed(self.fields)}.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Headers):
+            return self._by_name() == other._by_name()
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._by_name()))
+
+    def __repr__(self) -> str:
+        return f"Headers({list(self.fields)!r})"
+
+    def _by_name(self) -> dict[str, list[str]]:
+        if self._index is None:
+            self._index = {}
+            for name, value in self.fields:
+                self._index.setdefault(name.lower(), []).append(value)
+        return self._index
+
+
+_NO_HEADERS = Headers()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """
+    What to fetch, and how far from the start it was found.
+
+    *callback* and *errback* are names, looked up in the spider's own table, so that a
+    request can be written to disk. *dont_filter* lets a URL in that was seen before.
+    *timeout* is the seconds the whole exchange may take. *id* stays the same through
+    retries and redirects, and is what logs and errors print.
+    """
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default=_NO_HEADERS, hash=False)
+    body: bytes = b""
+    cookies: Mapping[str, str] = field(default_factory=_nothing, hash=False)
+    meta: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
+    depth: int = 0
+    priority: int = 0
+    timeout: float | None = None
+    proxy: str | None = None
+    callback: str | None = None
+    errback: str | None = None
+    dont_filter: bool = False
+    found_on: str | None = None
+    id: str = field(default_factory=new_id, compare=False)
+
+    def __post_init__(self) -> None:
+        if type(self.url) is not str or not self.url:
+            raise ValueError(f"url must be text, not {self.url!r}")
+        if self.method != "GET":
+            self._set(method=_method(self.method))
+        if self.headers is not _NO_HEADERS:
+            self._set(headers=_headers(self.headers))
+        if type(self.body) is not bytes:
+            self._set(body=_body(self.body))
+        if self.cookies is not _NOTHING:
+            self._set(cookies=_cookies(self.cookies))
+        if type(self.meta) is not MappingProxyType:
+            self._set(meta=MappingProxyType(dict(self.meta)))
+        if self.depth < 0:
+            raise ValueError(f"depth must be 0 or more, not {self.depth!r}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"timeout must be more than 0 seconds, not {self.timeout!r}")
+
+    def replace(self, **changes: Any) -> Request:
+        """Return a copy with *changes*; it keeps the id, so it is the same request still."""
+        return dataclasses.replace(self, **changes)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.url} [{self.id}]"
+
+
+@dataclass(frozen=True)
+class Response:
+    """
+    What a server answered, with the whole body in memory.
+
+    *elapsed* is the seconds the exchange took; *flags* says what is special about the
+    response (``truncated``: the body is cut, and known to be).
+    """
+
+    url: str
+    status: int
+    headers: Headers = field(default=_NO_HEADERS, hash=False)
+    body: bytes = field(default=b"", repr=False)
+    request: Request = field(default=None, repr=False)  # type: ignore[assignment]
+    elapsed: float = 0.0
+    flags: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if type(self.headers) is not Headers:
+            object.__setattr__(self, "headers", Headers(self.headers))
+        if self.request is None:
+            object.__setattr__(self, "request", Request(self.url))
+
+    @property
+    def depth(self) -> int:
+        return self.request.depth
+
+    def reader(self) -> io.BytesIO:
+        """Return a new reader of the body; readers do not disturb each other."""
+        return io.BytesIO(self.body)
+
+    @cached_property
+    def encoding(self) -> str:
+        return charset.detect(self.body, self.headers.get("content-type", ""))[0]
+
+    @cached_property
+    def text(self) -> str:
+        return charset.decode(self.body, self.headers.get("content-type", ""))
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def replace(self, **changes: Any) -> Response:
+        return dataclasses.replace(self, **changes)
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.url} [{self.request.id}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a parser found: *value* is the user's mapping or dataclass, *request* its origin."""
+
+    value: Any
+    request: Request
+
+    def __str__(self) -> str:
+        return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
+
+
+def _method(method: str) -> str:
+    if not _TOKEN.fullmatch(method):
+        raise ValueError(f"method must be a word such as GET or POST, not {method!r}")
+    return method.upper()
+
+
+def _headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
+    headers = fields if isinstance(fields, Headers) else Headers(fields)
+    for name, value in headers.fields:
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"header name {name!r} is not a word HTTP allows")
+        if not isinstance(value, str) or _UNSAFE.search(value):
+            raise ValueError(f"header {name} must be text without line breaks, not {value!r}")
+    return headers
+
+
+def _body(body: bytes | bytearray | str) -> bytes:
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytearray | memoryview):
+        return bytes(body)
+    raise ValueError(f"body must be bytes or text, not {type(body).__name__}")
+
+
+def _cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in cookies.items():
+        if not _TOKEN.fullmatch(name) or _UNSAFE_COOKIE.search(value):
+            raise ValueError(f"cookie {name!r}={value!r} is not one HTTP allows")
+    return MappingProxyType(dict(cookies))

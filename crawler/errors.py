@@ -1,0 +1,138 @@
+"""
+Everything the framework raises.
+
+CrawlerError
+├── StateError           an operation the scheduler's state forbids
+├── Refused              none of the first requests was admitted (reasons by URL)
+├── BufferClosed         put() or a get() past the end of a closed buffer
+├── PoolClosed           put() or get() on a closed pool
+├── FrontierClosed       take() on a closed frontier
+├── NoModule             the registrar has no such module
+├── FetchError           an exchange over HTTP failed; its kind says how
+└── ModuleError          a module failed on one datum (the original is __cause__)
+    ├── DownloadError
+    ├── AnalyzeError
+    └── PipelineError
+
+DropItem                 raised by a processor to drop an item: not an error
+TimeLimit                thrown into user code that overran its time; a BaseException,
+                         so that `except Exception` cannot swallow it
+InvalidURL               a ValueError: the text is no URL a browser would accept
+
+A bad argument is a plain ValueError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .data import Request
+
+
+class CrawlerError(Exception):
+    """Root of what the framework raises."""
+
+
+class StateError(CrawlerError):
+    """The scheduler's state forbids the operation; the message names both states."""
+
+
+class Refused(CrawlerError):
+    """No first request was admitted; *reasons* maps each URL to the reason."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        shown = ", ".join(f"{url} ({reason})" for url, reason in list(reasons.items())[:5])
+        super().__init__(f"no first request was admitted: {shown or 'there was none'}")
+        self.reasons = dict(reasons)
+
+
+class BufferClosed(CrawlerError):
+    """The buffer was closed, and (for get) has nothing left."""
+
+
+class PoolClosed(CrawlerError):
+    """The pool was closed."""
+
+
+class FrontierClosed(CrawlerError):
+    """The frontier was closed."""
+
+
+class NoModule(CrawlerError):
+    """The registrar has no module of the wanted kind or id."""
+
+
+class FetchError(CrawlerError):
+    """
+    An exchange over HTTP failed.
+
+    *kind* is stable, for counting and deciding: dns, connect, tls, timeout, too_large,
+    truncated, bad_encoding, protocol, proxy, bad_request or network.
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type[FetchError], tuple[str, str]]:
+        return type(self), (self.kind, self.detail)
+
+
+class ModuleError(CrawlerError):
+    """
+    A module failed on one datum; the original exception is ``__cause__``.
+
+    *kind* counts the failure, *module* is the id of the module, *request* is what
+    the datum came from (its ``id`` is in the message).
+    """
+
+    kind = "module"
+
+    def __init__(self, module: str, request: Request, reason: str, kind: str = "") -> None:
+        super().__init__(f"{module} failed on {request.url} [{request.id}]: {reason}")
+        self.module = module
+        self.request = request
+        self.reason = reason
+        self.kind = kind or type(self).kind
+
+
+class DownloadError(ModuleError):
+    """A downloader failed on a request; *kind* is the FetchError's when there is one."""
+
+    kind = "download"
+
+
+class AnalyzeError(ModuleError):
+    """A parser of an analyzer failed on a response."""
+
+    kind = "parse"
+
+
+class PipelineError(ModuleError):
+    """A processor of a pipeline failed on an item."""
+
+    kind = "process"
+
+
+class DropItem(Exception):  # noqa: N818 - a signal, not an error
+    """Raised by a processor: the item ends here and is counted as dropped."""
+
+
+class TimeLimit(BaseException):  # noqa: N818 - a signal, not an error
+    """A module worked longer on one datum than it may."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"took longer than {seconds:g} s")
+        self.seconds = seconds
+
+
+class InvalidURL(ValueError):  # noqa: N818 - named as in other libraries
+    """The text is no URL; *url* is the text and *reason* says what is wrong."""
+
+    def __init__(self, url: str, reason: str = "not a URL") -> None:
+        super().__init__(f"{reason}: {url[:200]!r}")
+        self.url = url
+        self.reason = reason
