@@ -7,11 +7,13 @@ import re
 
 import webencodings
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
-_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
-_META = re.compile(
-    rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]+)", re.IGNORECASE
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
+_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
+_META = re.compile(rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]+)", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']\s*([A-Za-z0-9_:.\-]+)")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 #: How far into a document browsers look for a declaration, in bytes.
@@ -25,9 +27,9 @@ def detect(body: bytes, content_type: str = "") -> tuple[str, str]:
     The source is ``bom``, ``header``, ``meta``, ``xml`` or ``default``; an unknown label
     is passed over. Without any, valid UTF-8 is UTF-8 and anything else windows-1252.
     """
-    for bom, name in _BOMS:
+    for bom, encoding in _BOMS:
         if body.startswith(bom):
-            return name, "bom"
+            return encoding, "bom"
     if (declared := _HEADER.search(content_type)) and (name := _codec(declared[1])):
         return name, "header"
     head = _COMMENT.sub(b"", body[:_PRESCAN])

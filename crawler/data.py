@@ -89,7 +89,8 @@ class Request:
 
     *callback* and *errback* are names, looked up in the spider's own table, so that a
     request can be written to disk. *dont_filter* lets a URL in that was seen before.
-    *timeout* is the seconds the whole exchange may take. *id* stays the same through
+    *timeout* is the seconds the whole exchange may take. *redirects* are the URLs that led
+    here, *found_on* is the page that linked to the first of them. *id* stays the same through
     retries and redirects, and is what logs and errors print.
     """
 
@@ -107,6 +108,7 @@ class Request:
     errback: str | None = None
     dont_filter: bool = False
     found_on: str | None = None
+    redirects: tuple[str, ...] = ()
     id: str = field(default_factory=new_id, compare=False)
 
     def __post_init__(self) -> None:

@@ -117,11 +117,11 @@ class PipelineError(ModuleError):
     kind = "process"
 
 
-class DropItem(Exception):  # noqa: N818 - a signal, not an error
+class DropItem(Exception):
     """Raised by a processor: the item ends here and is counted as dropped."""
 
 
-class TimeLimit(BaseException):  # noqa: N818 - a signal, not an error
+class TimeLimit(BaseException):
     """A module worked longer on one datum than it may."""
 
     def __init__(self, seconds: float) -> None:
@@ -129,7 +129,7 @@ class TimeLimit(BaseException):  # noqa: N818 - a signal, not an error
         self.seconds = seconds
 
 
-class InvalidURL(ValueError):  # noqa: N818 - named as in other libraries
+class InvalidURL(ValueError):
     """The text is no URL; *url* is the text and *reason* says what is wrong."""
 
     def __init__(self, url: str, reason: str = "not a URL") -> None:

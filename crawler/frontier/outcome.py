@@ -1,0 +1,83 @@
+"""How a request can end, and the ledger of how many did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """*status* is done, failed or refused; *reason* is the kind of failure or refusal."""
+
+    status: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.status}({self.reason})" if self.reason else self.status
+
+
+DONE = Outcome("done")
+
+
+def failed(kind: str) -> Outcome:
+    return Outcome("failed", kind)
+
+
+def refused(reason: str) -> Outcome:
+    return Outcome("refused", reason)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlCounts:
+    """
+    What became of the URLs met so far.
+
+    met = admitted + turned_away, and admitted = done + failed + refused + pending.
+    *turned_away* were never admitted; *refused* were, and then a rule stood in the way.
+    """
+
+    met: int = 0
+    admitted: int = 0
+    pending: int = 0
+    done: int = 0
+    failed: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    turned_away: Mapping[str, int] = field(default_factory=dict)
+
+
+class Ledger:
+    """Counts admissions and outcomes; pending is what has been admitted and not settled."""
+
+    def __init__(self) -> None:
+        self.admitted = 0
+        self.done = 0
+        self.failed: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.turned_away: Counter[str] = Counter()
+        self.pending = 0
+
+    def admit(self) -> None:
+        self.admitted += 1
+        self.pending += 1
+
+    def settle(self, outcome: Outcome) -> None:
+        self.pending -= 1
+        if outcome is DONE:
+            self.done += 1
+        elif outcome.status == "failed":
+            self.failed[outcome.reason] += 1
+        else:
+            self.refused[outcome.reason] += 1
+
+    def counts(self) -> UrlCounts:
+        return UrlCounts(
+            met=self.admitted + self.turned_away.total(),
+            admitted=self.admitted,
+            pending=self.pending,
+            done=self.done,
+            failed=dict(self.failed),
+            refused=dict(self.refused),
+            turned_away=dict(self.turned_away),
+        )

@@ -1,0 +1,48 @@
+"""The next hop of a redirected request."""
+
+from __future__ import annotations
+
+from ..data import Headers, Request, Response
+from ..url import origin, resolve
+
+_STATUSES = frozenset({301, 302, 303, 307, 308})
+#: Header fields that are meant for one origin only.
+_SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+def is_redirect(response: Response) -> bool:
+    return response.status in _STATUSES and "location" in response.headers
+
+
+def next_hop(request: Request, response: Response) -> Request:
+    """
+    Return *request* as the redirect asks for it, with its chain one longer.
+
+    Credentials, cookies and bodies stay behind when the origin changes. Raises InvalidURL.
+    """
+    location = response.headers.all("location")[0]
+    url = resolve(request.url, location)
+    hop = request.replace(url=url, redirects=(*request.redirects, request.url))
+    if _becomes_get(request.method, response.status):
+        hop = _without_body(hop, method="GET")
+    if origin(url) != origin(request.url):
+        hop = _without_secrets(hop)
+    return hop
+
+
+def _becomes_get(method: str, status: int) -> bool:
+    if status == 303:
+        return method not in ("GET", "HEAD")
+    return status in (301, 302) and method == "POST"
+
+
+def _without_body(request: Request, method: str) -> Request:
+    fields = [(n, v) for n, v in request.headers.items() if not n.lower().startswith("content-")]
+    return request.replace(method=method, body=b"", headers=Headers(fields))
+
+
+def _without_secrets(request: Request) -> Request:
+    fields = [(n, v) for n, v in request.headers.items() if n.lower() not in _SECRETS]
+    return _without_body(
+        request.replace(headers=Headers(fields), cookies={}), method=request.method
+    )

@@ -1,0 +1,147 @@
+"""Which requests belong to a crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from .. import url as urls
+from ..errors import InvalidURL
+
+#: Up to where a URL tells its host; longer ones are not worth remembering.
+_SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
+_HOST_AND_PORT = re.compile(r"(?P<host>\[[^]\s]*]|[^:\s]*)(?::(?P<port>.*))?", re.DOTALL)
+_PART_OF_A_URL = re.compile(r"[/\\?#@]")
+_DIGITS = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """
+    Says of a URL whether it belongs to the crawl, by scheme, host, depth and length.
+
+    Of *accepted_domains*, a registered domain ("example.org") accepts all its hosts; any
+    other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") only itself; a port
+    ("example.org:8080") narrows either. *own_domains* are those of the first requests: see
+    including(). A URL at *max_depth* is fetched; None is no limit.
+    """
+
+    accepted_domains: Collection[str] = ()
+    max_depth: int | None = 0
+    max_url_length: int = 2083
+    own_domains: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        domains = frozenset(map(_domain, _collection(self.accepted_domains)))
+        object.__setattr__(self, "accepted_domains", domains)
+        if self.max_depth is not None and not _is_count(self.max_depth, at_least=0):
+            raise ValueError(f"max_depth must be 0 or more, or None, not {self.max_depth!r}")
+        if not _is_count(self.max_url_length, at_least=1):
+            raise ValueError(f"max_url_length must be 1 or more, not {self.max_url_length!r}")
+
+    def including(self, first: Iterable[str]) -> Scope:
+        """
+        Return a scope that accepts the domains of the *first* URLs too, on any port.
+
+        A URL that cannot be crawled adds nothing: refusal() will say why.
+        """
+        crawlable = [url for url in first if self._of_any(url) in (None, "domain")]
+        own = {urls.registered_domain(urls.host(url)) for url in crawlable}
+        return dataclasses.replace(self, own_domains=self.own_domains | own)
+
+    def refusal(self, url: str, depth: int) -> str | None:
+        """
+        Say why *url*, found at *depth*, is out of scope; None if it is in.
+
+        The reason is one of invalid, scheme, domain, depth and length: the first that holds.
+        """
+        site = _SITE.match(url)
+        reason = self._of_site(site[0]) if site else self._of_any(url)
+        if reason is not None:
+            return reason
+        if self.max_depth is not None and depth > self.max_depth:
+            return "depth"
+        return "length" if len(url) > self.max_url_length else None
+
+    @cached_property
+    def _of_site(self) -> Callable[[str], str | None]:
+        return lru_cache(maxsize=1 << 14)(self._of_any)
+
+    def _of_any(self, url: str) -> str | None:
+        try:
+            if urls.scheme(url) not in ("http", "https"):
+                return "scheme"
+            return None if self._accepts(urls.host(url), urls.port(url)) else "domain"
+        except InvalidURL:
+            return "invalid"
+
+    def _accepts(self, host: str, port: int | None) -> bool:
+        domain = urls.registered_domain(host)
+        names = {host, domain, _with_port(host, port), _with_port(domain, port)}
+        return domain in self.own_domains or not names.isdisjoint(self.accepted_domains)
+
+
+def _collection(domains: Any) -> Iterable[Any]:
+    if isinstance(domains, Iterable) and not isinstance(domains, str | bytes):
+        return domains
+    raise ValueError(f"accepted_domains must be a list of domains, not just {domains!r}")
+
+
+def _is_count(value: Any, at_least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
+
+
+def _domain(entry: Any) -> str:
+    """Return *entry* as _accepts() compares it; a ValueError if it could never match."""
+    if not isinstance(entry, str):
+        raise _useless(entry, "is not text")
+    text = entry.strip()
+    if not text:
+        raise _useless(entry, "is blank: leave it out")
+    if _PART_OF_A_URL.search(text):
+        raise _useless(entry, f"is a URL: give the host only, {_host(text) or 'example.org'!r}")
+    if "*" in text or text.startswith("."):
+        raise _useless(entry, f"has a wildcard: {_instead_of_wildcard(text)}")
+    if text.count(":") > 1 and not text.startswith("["):
+        text = f"[{text}]"
+    host, port = _split(entry, text)
+    if not urls.is_address(host) and urls.is_public_suffix(host):
+        raise _useless(entry, "is a public suffix: name the domains below it")
+    return host if port is None else _with_port(host, port)
+
+
+def _split(entry: str, text: str) -> tuple[str, int | None]:
+    parts = _HOST_AND_PORT.fullmatch(text)
+    host = _host(parts["host"]) if parts else None
+    if not parts or not host or "" in host.split("."):
+        raise _useless(entry, "is not a host name or address")
+    port = parts["port"]
+    if port is not None and not (_DIGITS.fullmatch(port) and 1 <= int(port) <= 65535):
+        raise _useless(entry, f"has a bad port: {port!r} is not a number from 1 to 65535")
+    return host, None if port is None else int(port)
+
+
+def _host(text: str) -> str | None:
+    try:
+        return urls.host(text if "://" in text else f"http://{text}/")
+    except InvalidURL:
+        return None
+
+
+def _instead_of_wildcard(text: str) -> str:
+    domain = urls.registered_domain(_host(text.lstrip("*.")) or "")
+    if not domain or "*" in domain or urls.is_public_suffix(domain):
+        return "name each domain"
+    return f"{domain!r} accepts all its sub-domains"
+
+
+def _with_port(host: str, port: int | None) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _useless(entry: Any, why: str) -> ValueError:
+    return ValueError(f"accepted domain {entry!r} {why}")

@@ -1,0 +1,28 @@
+"""
+What is done to data.
+
+A Downloader turns a request into a response, an Analyzer a response into requests and
+items, a Pipeline works on an item. The Registrar hands out the one with the least to do.
+"""
+
+from .analyzer import Analyzer
+from .base import Counts, Module, ModuleSummary, classic_score, load_score
+from .downloader import Downloader
+from .mid import MID, Address, SerialNumbers
+from .pipeline import Pipeline
+from .registrar import Registrar
+
+__all__ = [
+    "MID",
+    "Address",
+    "Analyzer",
+    "Counts",
+    "Downloader",
+    "Module",
+    "ModuleSummary",
+    "Pipeline",
+    "Registrar",
+    "SerialNumbers",
+    "classic_score",
+    "load_score",
+]

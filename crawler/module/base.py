@@ -1,0 +1,180 @@
+"""Module: identity, counts, score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, ClassVar
+
+from gevent import GreenletExit, Timeout
+
+from ..data import Request
+from ..errors import FetchError, ModuleError, TimeLimit
+from .mid import LETTERS, MID, SerialNumbers
+
+#: How much one more call moves the averages.
+_WEIGHT = 0.2
+#: Seconds after which what has been counts half.
+_HALF_LIFE = 30.0
+#: How many calls in flight a module that always fails seems to have.
+_PENALTY = 16.0
+
+_serials = {letter: SerialNumbers() for letter in LETTERS}
+
+
+@dataclass(slots=True)
+class Counts:
+    """
+    What a module has done since the crawl started.
+
+    *called* includes calls refused for their argument; *accepted* does not; *completed*
+    were free of errors; *handling* are under way. *latency* (seconds) and *failing* (0 to 1)
+    are moving averages as of *ended_at*.
+    """
+
+    called: int = 0
+    accepted: int = 0
+    completed: int = 0
+    handling: int = 0
+    dropped: int = 0
+    latency: float = 0.0
+    failing: float = 0.0
+    ended_at: float = 0.0
+
+    def ended(self, seconds: float, *, failed: bool) -> None:
+        self.latency += (seconds - self.latency) * _WEIGHT
+        self.failing += (failed - self.failing) * _WEIGHT
+        self.ended_at = monotonic()
+
+
+def load_score(counts: Counts) -> float:
+    """
+    Weigh calls in flight, then recent failures and latency; totals play no part.
+
+    A module that fails fast never has much in flight and would attract everything, so its
+    failures count as if they were calls in flight. Both fade with time, to give a module
+    another chance; latencies closer than 50 ms are the same. One that joins late starts level.
+    """
+    fading: float = 0.5 ** ((monotonic() - counts.ended_at) / _HALF_LIFE)
+    latency = counts.latency * fading
+    slowness = round(latency / (1.0 + latency) * 20) / 20
+    return counts.handling + slowness + _PENALTY * round(counts.failing * fading, 2)
+
+
+def classic_score(counts: Counts) -> float:
+    """Weigh totals as the Go webcrawler does; a module that joins late is flooded."""
+    return counts.called + 2 * counts.accepted + 4 * counts.completed + 16 * counts.handling
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSummary:
+    """What a module had done at one moment; *extra* is what only its kind has."""
+
+    id: str
+    called: int
+    accepted: int
+    completed: int
+    handling: int
+    score: float
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Module:
+    """Something the scheduler hands data to and the registrar weighs."""
+
+    letter: ClassVar[str]
+    error: ClassVar[type[ModuleError]] = ModuleError
+    #: What is not a failure of the module but the end of the greenlet it runs in.
+    passing: ClassVar[tuple[type[BaseException], ...]] = (GreenletExit, KeyboardInterrupt)
+
+    def __init__(
+        self, mid: MID | str | None = None, score: Callable[[Counts], float] = load_score
+    ) -> None:
+        self.mid = self._own(mid)
+        self.counts = Counts()
+        self._score = score
+
+    @property
+    def score(self) -> float:
+        return self._score(self.counts)
+
+    def clear(self) -> None:
+        """Count from zero; calls under way finish on the old counts, so none goes below zero."""
+        self.counts = Counts()
+
+    def summary(self) -> ModuleSummary:
+        counts = self.counts
+        return ModuleSummary(
+            str(self.mid),
+            counts.called,
+            counts.accepted,
+            counts.completed,
+            counts.handling,
+            self.score,
+            self._extra(),
+        )
+
+    def _extra(self) -> dict[str, Any]:
+        return {}
+
+    @contextmanager
+    def _handling(self, datum: object, kind: type, request: Request | None) -> Iterator[None]:
+        """Count one call, and raise what goes wrong in it as this module's error."""
+        counts = self.counts
+        counts.called += 1
+        if not isinstance(datum, kind) or request is None:
+            raise TypeError(f"{self.mid} takes a {kind.__name__}, not {datum!r}")
+        counts.accepted += 1
+        counts.handling += 1
+        began = monotonic()
+        failed = False
+        try:
+            yield
+            counts.completed += 1
+        except self.passing:
+            raise
+        except BaseException as cause:
+            failed = True
+            raise self.error(
+                str(self.mid), request, describe(cause), failure_kind(cause)
+            ) from cause
+        finally:
+            counts.handling -= 1
+            counts.ended(monotonic() - began, failed=failed)
+
+    def _own(self, mid: MID | str | None) -> MID:
+        if mid is None:
+            return MID(self.letter, _serials[self.letter].take())
+        mid = MID.parse(mid) if isinstance(mid, str) else mid
+        if mid.letter != self.letter:
+            raise ValueError(f"{mid} is not the id of a {type(self).__name__} ({self.letter}…)")
+        return mid
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        figures = f"{counts.handling} handling, {counts.completed}/{counts.called} completed"
+        return f"<{type(self).__name__} {self.mid}, {figures}>"
+
+
+def name_of(function: object) -> str:
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
+def describe(error: BaseException) -> str:
+    """Say what *error* says, even if its own __str__ fails."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be printed)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def failure_kind(cause: BaseException) -> str:
+    """Return the stable kind of *cause*, or "" to leave it to the module's error."""
+    if isinstance(cause, FetchError):
+        return cause.kind
+    if isinstance(cause, TimeLimit | Timeout | TimeoutError):
+        return "timeout"
+    return ""

@@ -1,0 +1,77 @@
+"""Pipeline: what is done to an item, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..data import Item
+from ..errors import DropItem, PipelineError
+from .analyzer import is_item
+from .base import Module, name_of
+
+#: Takes the user's value and returns the one to pass on, or raises DropItem.
+Processor = Callable[[Any], Any]
+
+
+class Pipeline(Module):
+    """
+    Passes an item's value through the *processors*, in order.
+
+    A processor owns the value while it works on it and may change it. When one fails the
+    next gets the last good value, unless *fail_fast* ends the item there.
+    """
+
+    letter = "P"
+    error = PipelineError
+
+    def __init__(self, *processors: Processor, fail_fast: bool = False, **identity: Any) -> None:
+        for number, process in enumerate(processors):
+            if not callable(process):
+                raise ValueError(
+                    f"processor {number} must be a function of an item, not {process!r}"
+                )
+        super().__init__(**identity)
+        self.processors = processors
+        self.fail_fast = fail_fast
+
+    def send(self, item: Item) -> Item | None:
+        """Return the item as the last processor left it, or None if one dropped it."""
+        with self._handling(item, Item, item.request if isinstance(item, Item) else None):
+            try:
+                return Item(self._process(item.value), item.request)
+            except DropItem:
+                self.counts.dropped += 1
+                return None
+
+    def _process(self, value: Any) -> Any:
+        failures: list[Exception] = []
+        for process in self.processors:
+            try:
+                value = _checked(process(value), process)
+            except DropItem:
+                raise
+            except Exception as failure:
+                if self.fail_fast:
+                    raise
+                failures.append(failure)
+        if failures:
+            raise (
+                failures[0] if len(failures) == 1 else ExceptionGroup("processors failed", failures)
+            )
+        return value
+
+    def _extra(self) -> dict[str, Any]:
+        return {
+            "fail_fast": self.fail_fast,
+            "processor_number": len(self.processors),
+            "dropped": self.counts.dropped,
+        }
+
+
+def _checked(value: Any, process: Processor) -> Any:
+    if is_item(value):
+        return value
+    raise TypeError(
+        f"{name_of(process)} returned {value!r:.200}, not an item: return the item, or raise DropItem"
+    )

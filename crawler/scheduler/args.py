@@ -1,0 +1,92 @@
+"""What a scheduler is initialized with; each set checks itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields
+
+from ..frontier import Scope
+from ..module import Analyzer, Downloader, Module, Pipeline
+
+
+@dataclass(frozen=True)
+class RequestArgs:
+    """
+    Which requests belong to the crawl.
+
+    The domains of the first requests are accepted in any case. A depth equal to
+    *max_depth* is fetched; 0 means the first requests only, None no limit.
+    """
+
+    accepted_domains: Collection[str] = ()
+    max_depth: int | None = 0
+    scope: Scope = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        scope = Scope(accepted_domains=self.accepted_domains, max_depth=self.max_depth)
+        object.__setattr__(self, "scope", scope)
+        object.__setattr__(self, "accepted_domains", tuple(self.accepted_domains))
+
+
+@dataclass(frozen=True)
+class DataArgs:
+    """How many data one buffer of each pool holds, and how many buffers the pool may have."""
+
+    req_buffer_cap: int = 50
+    req_max_buffer_number: int = 4
+    resp_buffer_cap: int = 50
+    resp_max_buffer_number: int = 4
+    item_buffer_cap: int = 50
+    item_max_buffer_number: int = 20
+    error_buffer_cap: int = 50
+    error_max_buffer_number: int = 20
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self)):
+            size = getattr(self, name)
+            if type(size) is not int or size < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {size!r}")
+
+
+@dataclass(frozen=True)
+class ModuleArgs:
+    """
+    The modules, and how many data each stage works on at a time.
+
+    *time_limit* is the seconds a module may work on one datum before it is interrupted.
+    """
+
+    downloaders: Sequence[Downloader]
+    analyzers: Sequence[Analyzer]
+    pipelines: Sequence[Pipeline]
+    download_workers: int = 64
+    analyze_workers: int = 16
+    pipeline_workers: int = 16
+    time_limit: float = 300.0
+
+    def __post_init__(self) -> None:
+        _check_modules("downloaders", self.downloaders, Downloader)
+        _check_modules("analyzers", self.analyzers, Analyzer)
+        _check_modules("pipelines", self.pipelines, Pipeline)
+        for name in ("download_workers", "analyze_workers", "pipeline_workers"):
+            number = getattr(self, name)
+            if type(number) is not int or number < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {number!r}")
+        if not self.time_limit > 0:
+            raise ValueError(f"time_limit must be more than 0 seconds, not {self.time_limit!r}")
+
+    @property
+    def modules(self) -> list[Module]:
+        return [*self.downloaders, *self.analyzers, *self.pipelines]
+
+
+def _check_modules(name: str, modules: Sequence[Module], kind: type[Module]) -> None:
+    if not isinstance(modules, Sequence) or not modules:
+        raise ValueError(f"{name} must be a list of at least one {kind.__name__}, not {modules!r}")
+    for number, module in enumerate(modules):
+        if not isinstance(module, kind):
+            raise ValueError(f"{name}[{number}] must be a {kind.__name__}, not {module!r}")
+    ids = [module.mid for module in modules]
+    for mid in ids:
+        if ids.count(mid) > 1:
+            raise ValueError(f"{name} has two modules with the id {mid}")

@@ -1,0 +1,81 @@
+"""Meter: how much was fetched, how fast, and how long it took."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from dataclasses import dataclass
+from time import monotonic
+
+from ..data import Response
+
+#: Latency is kept in buckets that grow by an eighth of a power of two: within 9 %.
+_STEPS = 8
+#: Seconds the current rate looks back.
+_WINDOW = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds from request to response: half were quicker than *p50*, and so on."""
+
+    p50: float = 0.0
+    p90: float = 0.0
+    p99: float = 0.0
+    max: float = 0.0
+
+
+class Meter:
+    """Costs a few dictionary updates a response; never grows with the crawl."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.ended: float | None = None
+        self.responses = 0
+        self.bytes = 0
+        self.statuses: Counter[int] = Counter()
+        self._buckets: Counter[int] = Counter()
+        self._slowest = 0.0
+        self._seconds: deque[list[int]] = deque(maxlen=_WINDOW + 1)
+
+    def count(self, response: Response) -> None:
+        self.responses += 1
+        self.bytes += len(response.body)
+        self.statuses[response.status] += 1
+        self._slowest = max(self._slowest, response.elapsed)
+        self._buckets[math.ceil(math.log2(max(response.elapsed, 1e-6)) * _STEPS)] += 1
+        second = int(monotonic())
+        if self._seconds and self._seconds[-1][0] == second:
+            self._seconds[-1][1] += 1
+        else:
+            self._seconds.append([second, 1])
+
+    def start(self) -> None:
+        self.began = monotonic()
+
+    def stop(self) -> None:
+        self.ended = monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        return 0.0 if self.began is None else (self.ended or monotonic()) - self.began
+
+    @property
+    def rate(self) -> float:
+        """Responses a second, over the last ten seconds (over all of a run that has ended)."""
+        if self.ended is not None or self.elapsed <= _WINDOW:
+            return self.responses / max(self.elapsed, 1e-9)
+        now = int(monotonic())
+        return sum(n for second, n in self._seconds if now - _WINDOW <= second < now) / _WINDOW
+
+    def latency(self) -> Latency:
+        p50, p90, p99 = (min(self._quantile(q), self._slowest) for q in (0.5, 0.9, 0.99))
+        return Latency(p50, p90, p99, self._slowest)
+
+    def _quantile(self, q: float) -> float:
+        wanted = q * self.responses
+        for bucket in sorted(self._buckets):
+            wanted -= self._buckets[bucket]
+            if wanted <= 0:
+                return float(2 ** (bucket / _STEPS))
+        return 0.0

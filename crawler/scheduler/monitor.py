@@ -1,0 +1,120 @@
+"""Monitor: records what a crawl does, and stops it when it has finished."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import gevent
+from gevent.pool import Group
+
+from ..errors import CrawlerError, StateError
+from .scheduler import Scheduler
+from .status import Status
+from .summary import Summary
+
+log = logging.getLogger(__name__)
+
+_BEFORE_INIT = (Status.UNINITIALIZED, Status.INITIALIZING)
+
+
+class Monitor:
+    """
+    Watches *scheduler*, from its start (which may be yet to come) to its end.
+
+    Every *interval* seconds *on_summary* gets a summary if anything has changed, and at the
+    end a final one; *on_error* gets every error. With *auto_stop* a crawl that has
+    finished is stopped at once. Without callbacks both go to the log.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        on_summary: Callable[[Summary], object] | None = None,
+        on_error: Callable[[CrawlerError], object] | None = None,
+        interval: float = 1.0,
+        auto_stop: bool = True,
+    ) -> None:
+        if not isinstance(scheduler, Scheduler):
+            raise ValueError(f"a monitor watches a Scheduler, not {scheduler!r}")
+        if not interval > 0:
+            raise ValueError(f"interval must be more than 0 seconds, not {interval!r}")
+        self._scheduler = scheduler
+        self._on_summary = on_summary or _log_summary
+        self._on_error = on_error or _log_error
+        self._interval = interval
+        self._auto_stop = auto_stop
+        self._last: Summary | None = None
+        self._watching = Group()
+        self._errors = None if scheduler.status in _BEFORE_INIT else scheduler.error_chan()
+        self._main = gevent.spawn(self._watch)
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the crawl to end and be recorded; say if it has."""
+        self._main.join(timeout)
+        return self._main.ready()
+
+    def cancel(self) -> None:
+        """Stop watching; the crawl goes on."""
+        self._main.kill()
+
+    def _watch(self) -> None:
+        scheduler = self._scheduler
+        try:
+            reader = self._watching.spawn(self._read)
+            scheduler.wait(Status.STARTED)
+            self._watching.spawn(self._sample)
+            if scheduler.join() and self._auto_stop:
+                self._stop()
+            scheduler.wait(Status.STOPPED)
+            reader.join()
+            self._record(scheduler.summary())
+        finally:
+            self._watching.kill()
+
+    def _read(self) -> None:
+        """Hand on every error; initializing anew ends one channel and begins another."""
+        while True:
+            if self._errors is None:
+                self._scheduler.wait(*(status for status in Status if status not in _BEFORE_INIT))
+                self._errors = self._scheduler.error_chan()
+            for error in self._errors:
+                _call(self._on_error, error)
+            self._errors = None
+            if self._scheduler.status in (Status.STOPPING, Status.STOPPED):
+                return
+
+    def _sample(self) -> None:
+        while True:
+            gevent.sleep(self._interval)
+            summary = self._scheduler.summary()
+            if summary != self._last:
+                self._record(summary)
+
+    def _record(self, summary: Summary) -> None:
+        self._last = summary
+        _call(self._on_summary, summary)
+
+    def _stop(self) -> None:
+        try:
+            self._scheduler.stop()
+        except StateError:
+            log.debug("somebody else is stopping the scheduler")
+
+
+def _call(function: Callable[..., object], value: object) -> None:
+    """A callback that fails must not end the watch."""
+    try:
+        function(value)
+    except Exception:
+        log.exception("%s failed", function)
+
+
+def _log_summary(summary: Summary) -> None:
+    urls = summary.urls
+    log.info("%d done, %d failed, %d pending", urls.done, sum(urls.failed.values()), urls.pending)
+
+
+def _log_error(error: CrawlerError) -> None:
+    log.warning("%s", error)

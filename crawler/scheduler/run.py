@@ -1,0 +1,301 @@
+"""Run: the pumps between the pools, from one start to its stop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import gevent
+from gevent.event import Event
+from gevent.pool import Group
+
+from ..buffer import Pool
+from ..data import Item, Request, Response
+from ..errors import CrawlerError, FrontierClosed, ModuleError, NoModule, PoolClosed, TimeLimit
+from ..frontier import DONE, Frontier, Outcome, Scope, failed
+from ..frontier.redirect import is_redirect
+from ..module import Analyzer, Downloader, Pipeline, Registrar
+from .args import DataArgs, ModuleArgs
+from .errors import ErrorPool
+from .meter import Meter
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: Seconds a datum waits for a module of its kind to be registered.
+_MODULE_WAIT = 60.0
+#: Seconds a killed greenlet gets to unwind before it is left behind.
+_UNWIND = 5.0
+
+
+class Visit:
+    """
+    A taken request on its way to being settled.
+
+    *open* counts its data in pools and in workers' hands: its request, its response,
+    each of its items. When the last is gone it ends with *outcome*; None means that the
+    request went back to the frontier.
+    """
+
+    __slots__ = ("open", "outcome", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.open = 0
+        self.outcome: Outcome | None = DONE
+
+    def fail(self, kind: str) -> None:
+        """Remember the first failure."""
+        if self.outcome is DONE:
+            self.outcome = failed(kind)
+
+
+class Alarm:
+    """Throws TimeLimit into the greenlet that entered it, if it stays in too long."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        # It rings again and again: a bare `except:` in user code does not get away with it.
+        self._timer = gevent.get_hub().loop.timer(seconds, seconds)
+
+    def __enter__(self) -> None:
+        self._timer.start(gevent.getcurrent().throw, TimeLimit(self._seconds))
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._timer.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let time pass that is not the module's own; it starts anew afterwards."""
+        self.__exit__()
+        yield
+        self.__enter__()
+
+    def close(self) -> None:
+        self._timer.close()
+
+
+class Run:
+    """
+    Moves data between the pools, through modules the registrar chooses.
+
+        frontier ──▶ requests ──download──▶ responses ──analyze──▶ items ──process──▶
+            ▲                                   │
+            └──────────────admit────────────────┘
+
+    The pools block whoever fills them; the frontier, which closes the circle, never does.
+    Whatever a module raises goes to *errors*.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        data: DataArgs,
+        modules: ModuleArgs,
+        registrar: Registrar,
+        errors: ErrorPool,
+    ) -> None:
+        self.frontier = Frontier(scope)
+        self.requests = Pool[tuple[Visit, Request]](data.req_buffer_cap, data.req_max_buffer_number)
+        self.responses = Pool[tuple[Visit, Response]](
+            data.resp_buffer_cap, data.resp_max_buffer_number
+        )
+        self.items = Pool[tuple[Visit, Item]](data.item_buffer_cap, data.item_max_buffer_number)
+        self.errors = errors
+        self.registrar = registrar
+        self.meter = Meter()
+        self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
+        self._args = modules
+        self._stopping = False
+        self._visits = 0
+        self._quiet = Event()
+        self._quiet.set()
+        self._feeders = Group()
+        self._workers = Group()
+
+    def begin(self) -> None:
+        args = self._args
+        self.meter.start()
+        self._keep(self._feeders, self._feed)
+        self._pump(self.requests, self._download, args.download_workers)
+        self._pump(self.responses, self._analyze, args.analyze_workers)
+        self._pump(self.items, self._process, args.pipeline_workers)
+
+    def end(self, timeout: float) -> None:
+        """Finish what is in flight within *timeout* seconds, cancel the rest, leave nothing running."""
+        self._stopping = True
+        try:
+            self.frontier.pause()
+            self._feeders.kill(timeout=_UNWIND)
+            self._return(self.requests)
+            self._quiet.wait(timeout)
+        finally:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        for pool in (self.requests, self.responses, self.items):
+            self._return(pool)
+            pool.close()
+        try:
+            self._workers.kill(timeout=_UNWIND)
+            if self._workers:
+                log.warning(
+                    "%d workers would not end: a module swallows GreenletExit", len(self._workers)
+                )
+        finally:
+            self.frontier.close()
+            self.errors.close()
+            self.meter.stop()
+
+    def works_in(self, greenlet: object) -> bool:
+        return any(greenlet is worker for worker in self._workers)
+
+    # -- pumps ------------------------------------------------------------------------------
+
+    def _pump(
+        self, pool: Pool[tuple[Visit, T]], handle: Callable[[Visit, T, Alarm], None], workers: int
+    ) -> None:
+        for _ in range(workers):
+            self._keep(self._workers, self._work, pool, handle)
+
+    def _keep(self, group: Group, function: Callable[..., None], *args: Any) -> None:
+        """Run *function* in a greenlet of *group*, and again if anything ends it early."""
+
+        def again(_: object) -> None:
+            if not self._stopping:
+                self._keep(group, function, *args)
+
+        greenlet = group.spawn(function, *args)
+        greenlet.link(again)
+
+    def _feed(self) -> None:
+        while True:
+            try:
+                request = self.frontier.take()
+            except FrontierClosed:
+                return
+            visit = Visit(request)
+            self._open(visit)
+            try:
+                self._hand(visit, request, self.requests)
+            except BaseException:
+                self._give_back(visit)
+                raise
+            finally:
+                self._close(visit)
+
+    def _work(self, pool: Pool[tuple[Visit, T]], handle: Callable[[Visit, T, Alarm], None]) -> None:
+        alarm = Alarm(self._args.time_limit)
+        try:
+            while True:
+                visit, datum = pool.get()
+                self._do(visit, datum, handle, alarm)
+        except PoolClosed:
+            return
+        finally:
+            alarm.close()
+
+    def _do(
+        self, visit: Visit, datum: T, handle: Callable[[Visit, T, Alarm], None], alarm: Alarm
+    ) -> None:
+        """Let *handle* work on one datum: the one place where failures are caught."""
+        try:
+            handle(visit, datum, alarm)
+        except ModuleError as error:
+            self._report(visit, error, error.kind)
+        except NoModule as error:
+            self._report(visit, error, "no_module")
+        except BaseException:
+            self._interrupted(visit, datum)
+            raise
+        finally:
+            self._close(visit)
+
+    def _interrupted(self, visit: Visit, datum: object) -> None:
+        if self._stopping:
+            self._give_back(visit)
+        else:
+            self._report(
+                visit, CrawlerError(f"the greenlet working on {datum} was killed"), "killed"
+            )
+
+    def _report(self, visit: Visit, error: CrawlerError, kind: str) -> None:
+        visit.fail(kind)
+        log.debug("%s", error)
+        self.errors.report(error)
+
+    # -- stages -----------------------------------------------------------------------------
+
+    def _download(self, visit: Visit, request: Request, alarm: Alarm) -> None:
+        downloader = self.registrar.get(Downloader, timeout=_MODULE_WAIT)
+        with alarm:
+            response = downloader.download(request)
+        self.meter.count(response)
+        if is_redirect(response):
+            visit.outcome = self.frontier.redirect(request, response)
+        else:
+            self._hand(visit, response, self.responses)
+
+    def _analyze(self, visit: Visit, response: Response, alarm: Alarm) -> None:
+        analyzer = self.registrar.get(Analyzer, timeout=_MODULE_WAIT)
+        with alarm:
+            for found in analyzer.analyze(response):
+                if isinstance(found, Request):
+                    self.frontier.admit(found)
+                else:
+                    self.items_found += 1
+                    with alarm.paused():
+                        self._hand(visit, found, self.items)
+
+    def _process(self, _: Visit, item: Item, alarm: Alarm) -> None:
+        pipeline = self.registrar.get(Pipeline, timeout=_MODULE_WAIT)
+        try:
+            with alarm:
+                kept = pipeline.send(item)
+        except ModuleError:
+            self.items_failed += 1
+            raise
+        if kept is None:
+            self.items_dropped += 1
+        else:
+            self.items_processed += 1
+
+    # -- visits -----------------------------------------------------------------------------
+
+    def _hand(self, visit: Visit, datum: T, pool: Pool[tuple[Visit, T]]) -> None:
+        visit.open += 1
+        try:
+            pool.put((visit, datum))
+        except BaseException:
+            visit.open -= 1
+            raise
+
+    def _open(self, visit: Visit) -> None:
+        visit.open += 1
+        self._visits += 1
+        self._quiet.clear()
+
+    def _close(self, visit: Visit) -> None:
+        visit.open -= 1
+        if visit.open:
+            return
+        if visit.outcome is not None:
+            self.frontier.settle(visit.request, visit.outcome)
+        self._visits -= 1
+        if not self._visits:
+            self._quiet.set()
+
+    def _give_back(self, visit: Visit) -> None:
+        if visit.outcome is not None:
+            visit.outcome = None
+            self.frontier.put_back(visit.request)
+
+    def _return(self, pool: Pool[tuple[Visit, Any]]) -> None:
+        """Give the requests of all that waits in *pool* back to the frontier."""
+        while len(pool):
+            visit, _ = pool.get()
+            self._give_back(visit)
+            self._close(visit)

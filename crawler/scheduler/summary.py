@@ -1,0 +1,71 @@
+"""Summary: a crawl at one moment."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..buffer import PoolFigures
+from ..frontier import UrlCounts
+from ..module import ModuleSummary
+from .args import DataArgs
+from .meter import Latency
+
+
+@dataclass(frozen=True)
+class ItemCounts:
+    """found = processed + failed + dropped + pending, where pending are in the pool or a pipeline."""
+
+    found: int = 0
+    processed: int = 0
+    failed: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class ErrorCounts:
+    """*dropped* errors were pushed out of a full pool before a consumer read them."""
+
+    reported: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """
+    Taken in one pass, so that its figures agree with each other.
+
+    Two summaries are equal when nothing has happened between them: *elapsed* and *rate*,
+    which change by themselves, do not count.
+    """
+
+    status: str
+    paused: bool
+    request_args: Mapping[str, Any]
+    data_args: DataArgs
+    module_args: Mapping[str, Any]
+    downloaders: tuple[ModuleSummary, ...]
+    analyzers: tuple[ModuleSummary, ...]
+    pipelines: tuple[ModuleSummary, ...]
+    request_pool: PoolFigures
+    response_pool: PoolFigures
+    item_pool: PoolFigures
+    error_pool: PoolFigures
+    urls: UrlCounts
+    items: ItemCounts
+    errors: ErrorCounts
+    responses: int
+    bytes: int
+    status_codes: Mapping[int, int]
+    latency: Latency
+    rate: float = field(compare=False)
+    elapsed: float = field(compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    def __str__(self) -> str:
+        return json.dumps(self.to_dict(), indent=4)

@@ -1,0 +1,197 @@
+"""
+URLs as browsers read them (the WHATWG URL standard), and the one form of each that is a key.
+
+    found in a page ──resolve──▶ absolute ──canonicalize──▶ key for dedupe, scope and queue
+
+Whatever the text, the only exception is InvalidURL. Only http and https can be crawled, but
+the others come out of resolve() too, so that they can be refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import ada_url
+
+from .errors import InvalidURL
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+#: No name in the DNS is longer.
+_LONGEST_NAME = 253
+
+#: Parameters that say how a visitor came, never which page is shown.
+_TRACKING = re.compile(
+    r"(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|li_fat_id"
+    r"|igshid|srsltid|mc_cid|mc_eid|mkt_tok|_ga|_gl|_hsenc|_hsmi)(?:=|\Z)",
+    re.ASCII,
+)
+
+#: A URL that is canonical already, but for a fragment: most links of most pages. Everything
+#: in doubt is left to the parser. Possessive throughout, so it never looks back.
+_PLAIN = re.compile(
+    r"""
+    (?P<key>
+      (?P<origin> https?://
+        (?P<host>
+          (?: [a-z0-9_-]++ \. )*+ [a-z] [a-z0-9_-]*+
+        | (?: BYTE \. ){3} BYTE
+        )
+        (?: : (?! (?:80|443)/ ) (?: [1-5][0-9]{4} | [1-9][0-9]{0,3} ) )?+
+      )
+      (?: / (?!\.) (?: [A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]]++ | ESCAPE )*+ )++
+      (?: \? (?: [A-Za-z0-9\-._~!$&()*+,;=:@|\[\]/?]++ | ESCAPE )++ )?+
+    )
+    (?: \# [!-~]*+ )?+ \Z
+    """.replace("BYTE", "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])").replace(
+        "ESCAPE",
+        "%(?!2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])[0-9A-F]{2}",
+    ),
+    re.VERBOSE,
+)
+_FINAL_DOT = re.compile(r"\A((?:https?://)?[^/]*[^/.@])\.(?=(?::[0-9]+)?(?:/|\Z))")
+_ESCAPE = re.compile(r"%(?:[0-9A-Fa-f]{2})?")
+_ESCAPES = {"%": "%25"} | {
+    f"%{high}{low}": chr(code) if chr(code) in _UNRESERVED else f"%{code:02X}"
+    for high in "0123456789ABCDEFabcdef"
+    for low in "0123456789ABCDEFabcdef"
+    for code in [int(high + low, 16)]
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """
+    What canonicalize() does beyond what every server takes for the same.
+
+    *sort_query* orders the parameters by name (those of one name keep their order);
+    *drop_tracking* removes the parameters of advertising and analytics, such as utm_source.
+    """
+
+    sort_query: bool = False
+    drop_tracking: bool = False
+
+
+DEFAULT = Rules()
+
+
+def resolve(base: str, href: str) -> str:
+    """Return the URL that *href*, as written in a page at *base*, leads to; of any scheme."""
+    try:
+        return ada_url.join_url(base, href)
+    except ValueError:
+        if not ada_url.check_url(base):
+            raise InvalidURL(base, "the base is not a URL") from None
+        raise InvalidURL(href) from None
+
+
+def canonicalize(url: str, rules: Rules = DEFAULT) -> str:
+    """
+    Return the one form of *url* that stands for all that name the same page.
+
+    The fragment, an empty query, a default port and the final dot of a host go; escapes of
+    unreserved characters are decoded, the others are upper case, and a stray "%" becomes
+    "%25". Credentials stay: they may show another page. What is not http or https only
+    loses its fragment.
+    """
+    plain = _PLAIN.match(url)
+    key = plain["key"] if plain else _normalize(url)
+    return key if rules is DEFAULT else _apply(rules, key)
+
+
+def scheme(url: str) -> str:
+    """Return the scheme in lower case, without the colon."""
+    return _attribute(url, "protocol")[:-1]
+
+
+def host(url: str) -> str:
+    """
+    Return the host as DNS knows it: lower case, IDNA, no port, no final dot, no brackets.
+
+    It is "" where the scheme has none (``mailto:``).
+    """
+    if plain := _PLAIN.match(url):
+        return plain["host"]
+    return _FINAL_DOT.sub(r"\1", _attribute(url, "hostname").strip("[]"))
+
+
+def port(url: str) -> int | None:
+    """Return the port to connect to: the one given, or the default of the scheme."""
+    given = _attribute(url, "port")
+    return int(given) if given else _DEFAULT_PORTS.get(scheme(url))
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and a port that is not the default; "null" where there is none."""
+    if plain := _PLAIN.match(url):
+        return plain["origin"]
+    return _FINAL_DOT.sub(r"\1", _attribute(url, "origin"))
+
+
+def registered_domain(host: str) -> str:
+    """
+    Return the domain its owner registered, for a *host* as host() gives it.
+
+    An IP address, a single label and a bare public suffix have none, and are returned
+    themselves; so is a name too long for the DNS.
+    """
+    return host if len(host) > _LONGEST_NAME else _registered_domain(host)
+
+
+def is_public_suffix(host: str) -> bool:
+    """Say whether anyone may register names below *host*, as with "co.uk" or "github.io"."""
+    return bool(_public_suffixes().is_public(host, accept_unknown=False))
+
+
+def is_address(host: str) -> bool:
+    """Say whether *host*, as host() gives it, is an IPv4 or IPv6 address."""
+    return ":" in host or host[host.rfind(".") + 1 :].isdecimal()
+
+
+@lru_cache(maxsize=1 << 14)
+def _registered_domain(host: str) -> str:
+    if "." not in host or is_address(host):
+        return host
+    return _public_suffixes().privatesuffix(host) or host
+
+
+@cache
+def _public_suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - reading the list takes time
+
+    return PublicSuffixList()
+
+
+def _attribute(url: str, name: str) -> str:
+    try:
+        value: str = ada_url.parse_url(url, (name,))[name]  # type: ignore[literal-required]
+    except ValueError:
+        raise InvalidURL(url) from None
+    return value
+
+
+def _normalize(url: str) -> str:
+    href = _attribute(url, "href").partition("#")[0]
+    if not href.startswith(("http://", "https://")):
+        return href
+    href = _FINAL_DOT.sub(r"\1", _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], href))
+    path, _, query = href.partition("?")
+    return href if query else path
+
+
+def _apply(rules: Rules, key: str) -> str:
+    path, _, query = key.partition("?")
+    parameters = query.split("&")
+    if rules.drop_tracking:
+        parameters = [p for p in parameters if not _TRACKING.match(p)]
+    if rules.sort_query:
+        parameters.sort(key=lambda parameter: parameter.partition("=")[0])
+    query = "&".join(parameters)
+    return f"{path}?{query}" if query else path
