@@ -58,7 +58,9 @@ _PLAIN = re.compile(
 )
 _FINAL_DOT = re.compile(r"\A((?:https?://)?[^/]*[^/.@])\.(?=(?::[0-9]+)?(?:/|\Z))")
 _ESCAPE = re.compile(r"%(?:[0-9A-Fa-f]{2})?")
-_ESCAPES = {"%": "%25"} | {
+
+#: Every escape, and the stray "%", in the form canonicalize() gives it.
+ESCAPES = {"%": "%25"} | {
     f"%{high}{low}": chr(code) if chr(code) in _UNRESERVED else f"%{code:02X}"
     for high in "0123456789ABCDEFabcdef"
     for low in "0123456789ABCDEFabcdef"
@@ -135,6 +137,14 @@ def origin(url: str) -> str:
     return _FINAL_DOT.sub(r"\1", _attribute(url, "origin"))
 
 
+def target(url: str) -> str:
+    """Return path and query as a server gets them, for an http or https *url*."""
+    if plain := _PLAIN.match(url):
+        return plain["key"][plain.end("origin") :]
+    address = _attribute(url, "href").partition("#")[0].partition("://")[2]
+    return "/" + address.partition("/")[2]
+
+
 def registered_domain(host: str) -> str:
     """
     Return the domain its owner registered, for a *host* as host() gives it.
@@ -181,7 +191,7 @@ def _normalize(url: str) -> str:
     href = _attribute(url, "href").partition("#")[0]
     if not href.startswith(("http://", "https://")):
         return href
-    href = _FINAL_DOT.sub(r"\1", _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], href))
+    href = _FINAL_DOT.sub(r"\1", _ESCAPE.sub(lambda escape: ESCAPES[escape[0]], href))
     path, _, query = href.partition("?")
     return href if query else path
 
