@@ -12,9 +12,12 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
-_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
-_META = re.compile(rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]+)", re.IGNORECASE)
-_XML = re.compile(rb"^\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']\s*([A-Za-z0-9_:.\-]+)")
+# Possessive, so that a run of blanks is read once; a label must end before the bytes looked at do.
+_HEADER = re.compile(r"charset\s*+=\s*+[\"']?+\s*+([^\s\"';,]++)", re.IGNORECASE)
+_META = re.compile(
+    rb"<meta[\s/][^>]*?charset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9_:.\-]++)(?=[\s\S])", re.IGNORECASE
+)
+_XML = re.compile(rb"^\s*+<\?xml\s[^>]*?encoding\s*+=\s*+[\"']\s*+([A-Za-z0-9_:.\-]++)(?=[\s\S])")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 #: How far into a document browsers look for a declaration, in bytes.
 _PRESCAN = 1024
@@ -34,9 +37,10 @@ def detect(body: bytes, content_type: str = "") -> tuple[str, str]:
         return name, "header"
     head = _COMMENT.sub(b"", body[:_PRESCAN])
     for pattern, source in ((_XML, "xml"), (_META, "meta")):
-        if (found := pattern.search(head)) and (name := _codec(found[1].decode("ascii"))):
-            # The declaration itself was readable as ASCII, so it cannot be UTF-16.
-            return ("utf-8" if name.startswith("utf-16") else name), source
+        for found in pattern.finditer(head):
+            if name := _codec(found[1].decode("ascii")):
+                # The declaration itself was readable as ASCII, so it cannot be UTF-16.
+                return ("utf-8" if name.startswith("utf-16") else name), source
     return _default(body), "default"
 
 
@@ -49,8 +53,12 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 def _codec(label: str) -> str | None:
     """Map a label as browsers do: latin-1 means windows-1252, gb2312 means gbk."""
-    encoding = webencodings.lookup(label)
-    return str(encoding.codec_info.name) if encoding is not None else None
+    try:
+        encoding = webencodings.lookup(label)
+        # Some of the encodings browsers know ("replacement") are none that Python can decode.
+        return None if encoding is None else codecs.lookup(encoding.codec_info.name).name
+    except (LookupError, UnicodeError):
+        return None
 
 
 def _default(body: bytes) -> str:

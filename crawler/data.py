@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from . import charset
 
@@ -40,12 +40,16 @@ class Headers(Mapping[str, str]):
     all() gives the values apart.
     """
 
-    __slots__ = ("_index", "fields")
+    __slots__ = ("_fields", "_index")
 
     def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
         pairs = fields.items() if isinstance(fields, Mapping) else fields
-        self.fields = tuple(pairs)
+        self._fields = tuple(pairs)
         self._index: dict[str, list[str]] | None = None
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        return self._fields
 
     def all(self, name: str) -> list[str]:
         """Return every value of *name*, in order."""
@@ -55,7 +59,10 @@ class Headers(Mapping[str, str]):
         return ", ".join(self._by_name()[name.lower()])
 
     def __iter__(self) -> Iterator[str]:
-        return iter({name.lower(): name for name, _ in reversed(self.fields)}.values())
+        names: dict[str, str] = {}
+        for name, _ in self._fields:
+            names.setdefault(name.lower(), name)
+        return iter(names.values())
 
     def __len__(self) -> int:
         return len(self._by_name())
@@ -69,12 +76,12 @@ class Headers(Mapping[str, str]):
         return hash(frozenset(self._by_name()))
 
     def __repr__(self) -> str:
-        return f"Headers({list(self.fields)!r})"
+        return f"Headers({list(self._fields)!r})"
 
     def _by_name(self) -> dict[str, list[str]]:
         if self._index is None:
             self._index = {}
-            for name, value in self.fields:
+            for name, value in self._fields:
                 self._index.setdefault(name.lower(), []).append(value)
         return self._index
 
@@ -90,7 +97,8 @@ class Request:
     *callback* and *errback* are names, looked up in the spider's own table, so that a
     request can be written to disk. *dont_filter* lets a URL in that was seen before.
     *timeout* is the seconds the whole exchange may take. *redirects* are the URLs that led
-    here, *found_on* is the page that linked to the first of them. *id* stays the same through
+    here, *found_on* is the page that linked to the first of them; *attempts* says how each
+    earlier try of this URL ended. *id* stays the same through
     retries and redirects, and is what logs and errors print.
     """
 
@@ -109,11 +117,14 @@ class Request:
     dont_filter: bool = False
     found_on: str | None = None
     redirects: tuple[str, ...] = ()
+    attempts: tuple[str, ...] = ()
     id: str = field(default_factory=new_id, compare=False)
 
     def __post_init__(self) -> None:
-        if type(self.url) is not str or not self.url:
-            raise ValueError(f"url must be text, not {self.url!r}")
+        if type(self.url) is not str:
+            self._set(url=_plain(self.url))
+        if not self.url:
+            raise ValueError("url must not be empty")
         if self.method != "GET":
             self._set(method=_method(self.method))
         if self.headers is not _NO_HEADERS:
@@ -141,6 +152,19 @@ class Request:
         return f"{self.method} {self.url} [{self.id}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A URL found on a page, and nothing else: becomes a request when its turn comes."""
+
+    url: str
+    depth: int
+    found_on: str
+    method: ClassVar[str] = "GET"
+    body: ClassVar[bytes] = b""
+    priority: ClassVar[int] = 0
+    dont_filter: ClassVar[bool] = False
+
+
 @dataclass(frozen=True)
 class Response:
     """
@@ -161,6 +185,8 @@ class Response:
     def __post_init__(self) -> None:
         if type(self.headers) is not Headers:
             object.__setattr__(self, "headers", Headers(self.headers))
+        if type(self.body) is not bytes:
+            object.__setattr__(self, "body", _body(self.body))
         if self.request is None:
             object.__setattr__(self, "request", Request(self.url))
 
@@ -201,8 +227,19 @@ class Item:
         return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
 
 
+def _plain(url: str) -> str:
+    """Return the text alone: what a selector gives may keep its whole document alive."""
+    if not isinstance(url, str):
+        raise ValueError(f"url must be text, not {url!r:.200}")
+    return str.__str__(url)
+
+
+def _is_token(text: object) -> bool:
+    return isinstance(text, str) and _TOKEN.fullmatch(text) is not None
+
+
 def _method(method: str) -> str:
-    if not _TOKEN.fullmatch(method):
+    if not _is_token(method):
         raise ValueError(f"method must be a word such as GET or POST, not {method!r}")
     return method.upper()
 
@@ -210,7 +247,7 @@ def _method(method: str) -> str:
 def _headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
     headers = fields if isinstance(fields, Headers) else Headers(fields)
     for name, value in headers.fields:
-        if not _TOKEN.fullmatch(name):
+        if not _is_token(name):
             raise ValueError(f"header name {name!r} is not a word HTTP allows")
         if not isinstance(value, str) or _UNSAFE.search(value):
             raise ValueError(f"header {name} must be text without line breaks, not {value!r}")
@@ -227,6 +264,6 @@ def _body(body: bytes | bytearray | str) -> bytes:
 
 def _cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in cookies.items():
-        if not _TOKEN.fullmatch(name) or _UNSAFE_COOKIE.search(value):
+        if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
             raise ValueError(f"cookie {name!r}={value!r} is not one HTTP allows")
     return MappingProxyType(dict(cookies))

@@ -47,6 +47,9 @@ class Refused(CrawlerError):
         super().__init__(f"no first request was admitted: {shown or 'there was none'}")
         self.reasons = dict(reasons)
 
+    def __reduce__(self) -> tuple[type[Refused], tuple[dict[str, str]]]:
+        return type(self), (self.reasons,)
+
 
 class BufferClosed(CrawlerError):
     """The buffer was closed, and (for get) has nothing left."""
@@ -98,6 +101,9 @@ class ModuleError(CrawlerError):
         self.reason = reason
         self.kind = kind or type(self).kind
 
+    def __reduce__(self) -> tuple[type[ModuleError], tuple[str, Request, str, str]]:
+        return type(self), (self.module, self.request, self.reason, self.kind)
+
 
 class DownloadError(ModuleError):
     """A downloader failed on a request; *kind* is the FetchError's when there is one."""
@@ -128,6 +134,9 @@ class TimeLimit(BaseException):
         super().__init__(f"took longer than {seconds:g} s")
         self.seconds = seconds
 
+    def __reduce__(self) -> tuple[type[TimeLimit], tuple[float]]:
+        return type(self), (self.seconds,)
+
 
 class InvalidURL(ValueError):
     """The text is no URL; *url* is the text and *reason* says what is wrong."""
@@ -136,3 +145,6 @@ class InvalidURL(ValueError):
         super().__init__(f"{reason}: {url[:200]!r}")
         self.url = url
         self.reason = reason
+
+    def __reduce__(self) -> tuple[type[InvalidURL], tuple[str, str]]:
+        return type(self), (self.url, self.reason)

@@ -9,7 +9,7 @@ from typing import Any
 from ..data import Item, Request, Response, new_id
 from ..errors import AnalyzeError, InvalidURL
 from ..url import resolve
-from .base import Module, name_of
+from .base import Module, name_of, one_of
 
 #: What a parser may yield: requests, URLs (relative ones too), mappings and dataclasses.
 Parser = Callable[[Response], Iterable[Any] | None]
@@ -44,7 +44,7 @@ class Analyzer(Module):
             for parse in self.parsers:
                 yield from self._run(parse, response, failures)
             if failures:
-                raise _one_of(failures)
+                raise one_of(failures, "parsers failed")
 
     def _run(
         self, parse: Parser, response: Response, failures: list[BaseException]
@@ -63,7 +63,7 @@ class Analyzer(Module):
                 return
             try:
                 datum = _datum(found, response, parse)
-            except TypeError as failure:
+            except Exception as failure:  # what was yielded may not even be printable
                 failures.append(failure)
             else:
                 yield datum
@@ -81,7 +81,9 @@ def is_item(value: object) -> bool:
 
 def found_in(response: Response, request: Request) -> Request:
     """Return *request* as one found in *response*: the only place where depth grows."""
-    return request.replace(depth=response.depth + 1, found_on=response.url, id=new_id())
+    return request.replace(
+        depth=response.depth + 1, found_on=response.url, redirects=(), id=new_id()
+    )
 
 
 def _outputs(parse: Parser, response: Response) -> Iterator[Any]:
@@ -115,7 +117,3 @@ def _absolute(base: str, href: str) -> str:
         return resolve(base, href)
     except InvalidURL:
         return href
-
-
-def _one_of(failures: list[BaseException]) -> BaseException:
-    return failures[0] if len(failures) == 1 else BaseExceptionGroup("parsers failed", failures)

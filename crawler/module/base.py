@@ -18,7 +18,7 @@ from .mid import LETTERS, MID, SerialNumbers
 _WEIGHT = 0.2
 #: Seconds after which what has been counts half.
 _HALF_LIFE = 30.0
-#: How many calls in flight a module that always fails seems to have.
+#: How many calls in flight a module that fails every second time seems to have.
 _PENALTY = 16.0
 
 _serials = {letter: SerialNumbers() for letter in LETTERS}
@@ -31,7 +31,7 @@ class Counts:
 
     *called* includes calls refused for their argument; *accepted* does not; *completed*
     were free of errors; *handling* are under way. *latency* (seconds) and *failing* (0 to 1)
-    are moving averages as of *ended_at*.
+    are moving averages as of *ended_at*; they fade with time.
     """
 
     called: int = 0
@@ -44,9 +44,15 @@ class Counts:
     ended_at: float = 0.0
 
     def ended(self, seconds: float, *, failed: bool) -> None:
-        self.latency += (seconds - self.latency) * _WEIGHT
-        self.failing += (failed - self.failing) * _WEIGHT
+        kept = self.fading() * (1 - _WEIGHT)
+        self.latency = self.latency * kept + seconds * _WEIGHT
+        self.failing = self.failing * kept + failed * _WEIGHT
         self.ended_at = monotonic()
+
+    def fading(self) -> float:
+        """Return how much of the averages counts by now."""
+        left: float = 0.5 ** ((monotonic() - self.ended_at) / _HALF_LIFE)
+        return left
 
 
 def load_score(counts: Counts) -> float:
@@ -54,13 +60,15 @@ def load_score(counts: Counts) -> float:
     Weigh calls in flight, then recent failures and latency; totals play no part.
 
     A module that fails fast never has much in flight and would attract everything, so its
-    failures count as if they were calls in flight. Both fade with time, to give a module
-    another chance; latencies closer than 50 ms are the same. One that joins late starts level.
+    failures count as if they were calls in flight: beyond any number of workers when it always
+    fails. Both fade with time, to give a module another chance; latencies closer than 50 ms are
+    the same. One that joins late starts level.
     """
-    fading: float = 0.5 ** ((monotonic() - counts.ended_at) / _HALF_LIFE)
+    fading = counts.fading()
     latency = counts.latency * fading
     slowness = round(latency / (1.0 + latency) * 20) / 20
-    return counts.handling + slowness + _PENALTY * round(counts.failing * fading, 2)
+    failing = round(counts.failing * fading, 2)
+    return counts.handling + slowness + _PENALTY * failing / (1.01 - failing)
 
 
 def classic_score(counts: Counts) -> float:
@@ -92,6 +100,8 @@ class Module:
     def __init__(
         self, mid: MID | str | None = None, score: Callable[[Counts], float] = load_score
     ) -> None:
+        if not callable(score):
+            raise ValueError(f"score must be a function of Counts, not {score!r}")
         self.mid = self._own(mid)
         self.counts = Counts()
         self._score = score
@@ -120,7 +130,7 @@ class Module:
         return {}
 
     @contextmanager
-    def _handling(self, datum: object, kind: type, request: Request | None) -> Iterator[None]:
+    def _handling(self, datum: object, kind: type, request: Request | None) -> Iterator[Counts]:
         """Count one call, and raise what goes wrong in it as this module's error."""
         counts = self.counts
         counts.called += 1
@@ -129,20 +139,20 @@ class Module:
         counts.accepted += 1
         counts.handling += 1
         began = monotonic()
-        failed = False
         try:
-            yield
-            counts.completed += 1
+            yield counts
         except self.passing:
-            raise
+            raise  # it says nothing of the module
         except BaseException as cause:
-            failed = True
+            counts.ended(monotonic() - began, failed=True)
             raise self.error(
                 str(self.mid), request, describe(cause), failure_kind(cause)
             ) from cause
+        else:
+            counts.completed += 1
+            counts.ended(monotonic() - began, failed=False)
         finally:
             counts.handling -= 1
-            counts.ended(monotonic() - began, failed=failed)
 
     def _own(self, mid: MID | str | None) -> MID:
         if mid is None:
@@ -169,6 +179,14 @@ def describe(error: BaseException) -> str:
     except Exception:
         text = "(its text cannot be printed)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def one_of(failures: list[BaseException], what: str) -> BaseException:
+    """Return the one failure, or a group of all."""
+    # A GeneratorExit of its own would look like the closing of the generator it ran in.
+    if len(failures) == 1 and not isinstance(failures[0], GeneratorExit):
+        return failures[0]
+    return BaseExceptionGroup(what, failures)
 
 
 def failure_kind(cause: BaseException) -> str:

@@ -26,7 +26,9 @@ class Downloader(Module):
         with self._handling(request, Request, request):
             response = self._fetch(request)
             if not isinstance(response, Response):
-                raise TypeError(f"{name_of(self._fetch)} returned {response!r}, not a Response")
+                raise TypeError(
+                    f"{name_of(self._fetch)} returned {response!r:.200}, not a Response"
+                )
             if response.request.id != request.id:
                 response = response.replace(request=request)
         return response

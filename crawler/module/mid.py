@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import total_ordering
 
 _MID = re.compile(r"(?P<letter>[^0-9|])(?P<serial>[^|]*)(?:\|(?P<address>.*))?", re.DOTALL)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
@@ -46,9 +47,14 @@ class Address:
         return f"[{self.ip}]:{self.port}" if ":" in self.ip else f"{self.ip}:{self.port}"
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@total_ordering
+@dataclass(frozen=True, slots=True)
 class MID:
-    """``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` one that lives there."""
+    """
+    ``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` one that lives there.
+
+    They sort downloaders first, then analyzers, then pipelines, each by number.
+    """
 
     letter: str
     serial: int
@@ -73,6 +79,12 @@ class MID:
             raise ValueError(f"illegal module serial number: {parts['serial']!r} in {text!r}")
         address = None if parts["address"] is None else Address.parse(parts["address"])
         return cls(parts["letter"], int(parts["serial"]), address)
+
+    def __lt__(self, other: MID) -> bool:
+        return self._order() < other._order() if isinstance(other, MID) else NotImplemented
+
+    def _order(self) -> tuple[int, int, str]:
+        return list(LETTERS).index(self.letter), self.serial, str(self.address or "")
 
     def __str__(self) -> str:
         place = "" if self.address is None else f"|{self.address}"

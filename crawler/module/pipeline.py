@@ -8,7 +8,7 @@ from typing import Any
 from ..data import Item
 from ..errors import DropItem, PipelineError
 from .analyzer import is_item
-from .base import Module, name_of
+from .base import Module, name_of, one_of
 
 #: Takes the user's value and returns the one to pass on, or raises DropItem.
 Processor = Callable[[Any], Any]
@@ -37,28 +37,30 @@ class Pipeline(Module):
 
     def send(self, item: Item) -> Item | None:
         """Return the item as the last processor left it, or None if one dropped it."""
-        with self._handling(item, Item, item.request if isinstance(item, Item) else None):
+        with self._handling(item, Item, item.request if isinstance(item, Item) else None) as counts:
             try:
                 return Item(self._process(item.value), item.request)
             except DropItem:
-                self.counts.dropped += 1
+                counts.dropped += 1
                 return None
 
     def _process(self, value: Any) -> Any:
-        failures: list[Exception] = []
+        failures: list[BaseException] = []
         for process in self.processors:
             try:
                 value = _checked(process(value), process)
             except DropItem:
-                raise
-            except Exception as failure:
-                if self.fail_fast:
+                if not failures:
                     raise
+                break  # an item that failed before has failed, and is reported
+            except self.passing:
+                raise
+            except BaseException as failure:  # user code may raise anything
                 failures.append(failure)
+                if self.fail_fast:
+                    break
         if failures:
-            raise (
-                failures[0] if len(failures) == 1 else ExceptionGroup("processors failed", failures)
-            )
+            raise one_of(failures, "processors failed")
         return value
 
     def _extra(self) -> dict[str, Any]:

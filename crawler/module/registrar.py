@@ -45,7 +45,11 @@ class Registrar:
 
     def get(self, kind: type[M], timeout: float = 0.0) -> M:
         """Return the module of *kind* with the lowest score; wait *timeout* for one to arrive."""
-        turns = self._turns.get(kind.letter) or self._arrivals(kind, timeout)
+        try:
+            letter = kind.letter
+        except AttributeError:
+            raise ValueError(f"{kind!r} is no kind of module, such as Downloader") from None
+        turns = self._turns.get(letter) or self._arrivals(kind, timeout)
         if len(turns) == 1:
             return turns[0]  # type: ignore[return-value]
         module = min(turns, key=lambda candidate: candidate.score)
@@ -55,7 +59,8 @@ class Registrar:
 
     def all(self, kind: type[M]) -> list[M]:
         """Return the modules of *kind* (of Module: all), in the order of their ids."""
-        return sorted((m for m in self._modules.values() if isinstance(m, kind)), key=_order)
+        modules = (module for module in self._modules.values() if isinstance(module, kind))
+        return sorted(modules, key=lambda module: module.mid)
 
     def clear(self) -> None:
         self._modules.clear()
@@ -74,7 +79,3 @@ class Registrar:
             if not self._arrived.wait(max(0.0, deadline - monotonic())):
                 raise NoModule(f"no {kind.__name__.lower()} is registered")
         return turns
-
-
-def _order(module: Module) -> tuple[int, int, str]:
-    return "DAP".index(module.letter), module.mid.serial, str(module.mid)

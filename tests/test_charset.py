@@ -1,0 +1,202 @@
+import codecs
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from webencodings.labels import LABELS
+
+from crawler.charset import decode, detect
+
+GREEK = "Ελλάδα"
+
+
+@pytest.mark.parametrize(
+    ("bom", "encoding"),
+    [
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ],
+)
+def test_a_byte_order_mark_beats_every_label_and_is_not_part_of_the_text(bom, encoding):
+    body = bom + f"<meta charset=gbk>{GREEK}".encode(encoding)
+
+    assert detect(body, "text/html; charset=iso-8859-7") == (encoding, "bom")
+    assert decode(body, "text/html; charset=iso-8859-7") == f"<meta charset=gbk>{GREEK}"
+
+
+def test_only_the_first_byte_order_mark_is_taken_away():
+    assert decode(codecs.BOM_UTF8 * 2 + b"a") == "\ufeffa"
+    assert decode(b"a" + codecs.BOM_UTF8) == "a\ufeff"
+
+
+def test_the_header_beats_the_document():
+    body = b"<meta charset=gbk>" + GREEK.encode("iso-8859-7")
+
+    assert detect(body, "text/html; charset=iso-8859-7") == ("iso8859-7", "header")
+    assert decode(body, "text/html; charset=iso-8859-7").endswith(GREEK)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/html;charset=gbk",
+        "text/html; charset=GBK",
+        'text/html; charset="gbk"',
+        "text/html; charset='gbk'",
+        "text/html; Charset = gbk ; boundary=x",
+        "text/html; charset=gb2312",
+        "text/html; charset=gbk, text/html; charset=gbk",
+        "text/html; charset=gbk,text/html",
+    ],
+)
+def test_the_header_may_be_written_in_many_ways(content_type):
+    assert detect(b"x", content_type) == ("gbk", "header")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "text/html", "text/html; charset", "text/html; charset=", "text/html; charset=; a=b"],
+)
+def test_a_header_without_a_label_says_nothing(content_type):
+    assert detect(b"x", content_type) == ("utf-8", "default")
+
+
+@pytest.mark.parametrize(
+    ("document", "source"),
+    [
+        (b"<meta charset=gbk>", "meta"),
+        (b'<META CHARSET="GBK" />', "meta"),
+        (b"<meta\ncharset = 'gbk'>", "meta"),
+        (b"<meta/charset=gbk>", "meta"),
+        (b'<meta http-equiv="Content-Type" content="text/html; charset=gb2312">', "meta"),
+        (b'<html><head><meta name="a"><meta charset="gbk">', "meta"),
+        (b'<?xml version="1.0" encoding="gbk"?><rss>', "xml"),
+        (b"\n<?xml version='1.0' encoding='GB2312'?>", "xml"),
+    ],
+)
+def test_the_document_may_name_its_own_encoding(document, source):
+    assert detect(document + "中".encode("gbk")) == ("gbk", source)
+    assert decode(document + "中".encode("gbk")).endswith("中")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"<!-- <meta charset=gbk> -->",
+        b"<!-- <meta charset=gbk>",
+        b"<metacharset=gbk>",
+        b"<p>charset=gbk</p>",
+        b"text <?xml version='1.0' encoding='gbk'?>",
+    ],
+)
+def test_what_only_looks_like_a_declaration_is_none(document):
+    assert detect(document) == ("utf-8", "default")
+
+
+@pytest.mark.parametrize("label", ["klingon", "utf-7", "utf-32", "x-user-defined", "replacement"])
+def test_an_unknown_label_is_passed_over(label):
+    body = b"<meta charset=gbk>"
+
+    assert detect(body, f"text/html; charset={label}") == ("gbk", "meta")
+    assert detect(f"<meta charset={label}><meta charset=gbk>".encode()) == ("gbk", "meta")
+    assert detect(f"<meta charset={label}>".encode()) == ("utf-8", "default")
+    xml = f"<?xml version='1.0' encoding='{label}'?><meta charset=gbk>"
+    assert detect(xml.encode()) == ("gbk", "meta")
+
+
+@pytest.mark.parametrize(("label", "codec"), [("latin-1", "utf-8"), ("latin1", "cp1252")])
+def test_labels_mean_what_they_mean_to_a_browser(label, codec):
+    # "latin-1" is Python's name only; "latin1" is the web's, and means windows-1252.
+    assert detect(b"x", f"text/html; charset={label}")[0] == codec
+
+
+def test_a_label_that_lies_costs_some_letters_and_no_more():
+    assert decode("café!".encode("cp1252"), "text/html; charset=utf-8") == "caf\ufffd!"
+    assert decode("日本".encode(), "text/html; charset=ascii").startswith("æ—¥")
+
+
+@pytest.mark.parametrize("label", ["utf-16", "utf-16le", "utf-16be", "UTF-16"])
+def test_utf_16_in_a_readable_declaration_means_utf_8(label):
+    assert detect(f"<meta charset={label}>é".encode()) == ("utf-8", "meta")
+    assert detect(f'<?xml version="1.0" encoding="{label}"?>é'.encode()) == ("utf-8", "xml")
+    assert detect(b"x", f"text/html; charset={label}")[0].startswith("utf-16")
+
+
+def test_a_declaration_is_looked_for_in_the_first_1024_bytes_only():
+    declaration = b"<meta charset=gbk>"
+
+    last_that_counts = b" " * (1024 - len(declaration)) + declaration
+    first_that_does_not = b" " + last_that_counts
+
+    assert detect(last_that_counts) == ("gbk", "meta")
+    assert detect(first_that_does_not) == ("utf-8", "default")
+    assert detect(b" " * 1024 + declaration) == ("utf-8", "default")
+
+
+@pytest.mark.parametrize(
+    "declaration", [b"<meta charset=iso-8859-15>", b'<?xml version="1.0" encoding="iso-8859-15"?>']
+)
+def test_a_declaration_cut_by_that_limit_is_not_read_as_another(declaration):
+    cut_after_8859_1 = 1024 - declaration.index(b"5>" if b"meta" in declaration else b'5"')
+
+    assert detect(b" " * cut_after_8859_1 + declaration) == ("utf-8", "default")
+
+
+def test_without_any_label_utf_8_is_utf_8_and_the_rest_windows_1252():
+    assert detect("é".encode()) == ("utf-8", "default")
+    assert decode("é€".encode("cp1252")) == "é€"
+    assert decode(b"") == ""
+
+
+@given(st.binary(max_size=200), st.sampled_from(sorted(LABELS)), st.sampled_from(["h", "m", "x"]))
+def test_any_bytes_under_any_label_of_the_web_are_text(body, label, place):
+    head = {"h": "", "m": f"<meta charset={label}>", "x": f"<?xml  encoding='{label}'?>"}[place]
+
+    text = decode(head.encode() + body, f"text/html; charset={label}" if place == "h" else "")
+
+    assert isinstance(text, str)
+
+
+@pytest.mark.parametrize("label", sorted(LABELS))
+def test_every_label_of_the_web_names_an_encoding_python_has(label):
+    encoding, _ = detect(b"x", f"text/html; charset={label}")
+
+    assert codecs.lookup(encoding).name == encoding
+
+
+@given(st.binary(max_size=1200), st.text(st.characters(exclude_categories=())))
+@example(b"", "text/html; charset=\udc80")
+@example(b"\xff\xfe\x00", "")
+@example(b"<meta charset=x-user-defined>", "")
+def test_any_bytes_and_any_content_type_are_text(body, content_type):
+    text = decode(body, content_type)
+
+    assert isinstance(text, str)
+    text.encode("utf-8", "surrogatepass")
+
+
+@given(st.text())
+def test_utf_8_comes_out_as_it_went_in(text):
+    assert decode(text.encode(), "text/html; charset=utf-8") == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"", "text/html; charset=" + " " * 50_000 + ";"),
+        (b"", "charset" + " " * 50_000),
+        (b"", "charset=" * 5_000 + " ;"),
+        (b"<meta " * 50 + b"charset=" + b" " * 700 + b"<", ""),
+        (b"<meta " * 80 + b"charset " * 60, ""),
+        (b"<!--" * 250, ""),
+        (b"<?xml " + b"encoding= " * 90, ""),
+    ],
+)
+def test_a_hostile_declaration_costs_no_time(body, content_type):
+    began = time.process_time()
+    decode(body, content_type)
+
+    # Reading a run of blanks again and again took seconds, with every other greenlet waiting.
+    assert time.process_time() - began < 0.05
