@@ -72,7 +72,7 @@ class FetchError(CrawlerError):
     An exchange over HTTP failed.
 
     *kind* is stable, for counting and deciding: dns, connect, tls, timeout, too_large,
-    truncated, bad_encoding, protocol, proxy, bad_request or network.
+    truncated, bad_encoding, protocol, proxy, bad_request, blocked_address or network.
     """
 
     def __init__(self, kind: str, detail: str) -> None:

@@ -1,0 +1,1 @@
+"""Sites of known shape, and what the parts cost on them."""

@@ -1,0 +1,232 @@
+"""CurlFetch: HTTP by libcurl, on the gevent hub."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from functools import cached_property
+from http import HTTPStatus
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+import pycurl
+from gevent import get_hub
+
+from ..data import Request, Response
+from ..errors import FetchError, StateError
+from . import coding
+from .check import check
+from .handle import AllowAddress, Handle, milliseconds
+from .identity import user_agent as default_user_agent
+from .limits import Limits
+from .multi import Failure, Multi
+from .slots import HostSlots
+
+#: Options and codes that libcurl has and pycurl does not name.
+_SUPPRESS_CONNECT_HEADERS = 265
+_E_HTTP2_STREAM = 92
+_E_PROXY = 97
+_E_TOO_LARGE = 100
+
+_CONNECTION_BROKE = ("Recv failure", "OpenSSL SSL_read")
+_PROXY_AUTHENTICATION = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+
+
+class CurlFetch:
+    """
+    Fetches by libcurl: thousands at once on one hub, without a thread and unpatched.
+
+    Connections are kept and used again, HTTP/2 is spoken to servers that offer it over
+    TLS, and the only cookies and proxies are the request's own. Nothing is opened before
+    the first call; after close() the next call opens it all anew.
+
+    At most *max_connections* transfers run and connections are open at once, and with one
+    host at most *max_host_connections* (0 is any number; a crawl leaves that to its
+    frontier). What waits for its turn has not started its clock: libcurl's own queue
+    would count the wait against the timeout, so it is never used.
+
+    *ca_file* replaces the system's certificates. *allow_address* is asked, with the
+    request, about each address before it is connected to: the proxy's where there is
+    one. It runs in the hub, so it must not block.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        user_agent: str | None = None,
+        verify: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_connections: int = 512,
+        max_host_connections: int = 0,
+        allow_address: AllowAddress | None = None,
+    ) -> None:
+        if max_connections < 1 or max_host_connections < 0:
+            raise ValueError("max_connections must be 1 or more, max_host_connections 0 or more")
+        self.limits = limits or Limits()
+        self._max_connections = max_connections
+        self._hosts = HostSlots(max_host_connections) if max_host_connections else None
+        self._user_agent = user_agent
+        self._verify = verify
+        self._ca_file = ca_file
+        self._allow_address = allow_address
+        self._multi: Multi | None = None
+        self._idle: list[Handle] = []
+
+    def __call__(self, request: Request) -> Response:
+        check(request)
+        multi = self._open()
+        handle = self._idle.pop() if self._idle else self._new_handle()
+        try:
+            handle.prepare(request)
+            if self._hosts is None:
+                failure = multi.perform(handle.easy)
+            else:
+                with self._hosts.slot(request.url):
+                    failure = multi.perform(handle.easy)
+            if failure:
+                raise _error(failure, handle, request)
+            response = handle.response()
+            if request.proxy and response.status == _PROXY_AUTHENTICATION:
+                raise FetchError("proxy", "the proxy wants other credentials (407)")
+        except BaseException:
+            handle.close()
+            raise
+        handle.clear()
+        self._idle.append(handle)
+        return response
+
+    def close(self) -> None:
+        """Fail what is in flight and close every connection."""
+        multi, self._multi = self._multi, None
+        if multi is not None:
+            multi.close()
+        while self._idle:
+            self._idle.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        in_flight = len(self._multi) if self._multi is not None else 0
+        return f"<CurlFetch {in_flight} in flight, {len(self._idle)} idle handles>"
+
+    def _open(self) -> Multi:
+        multi, hub = self._multi, get_hub()
+        if multi is not None and multi.pid == os.getpid():
+            if multi.hub is not hub:
+                raise StateError("a CurlFetch serves the thread that used it first")
+            return multi
+        if multi is not None:
+            self._abandon(multi)
+        self._multi = Multi(hub, self._max_connections)
+        return self._multi
+
+    def _abandon(self, multi: Multi) -> None:
+        """Leave the connections to the process we were forked from: closing would end them."""
+        _abandoned.append((multi, self._idle))
+        self._idle = []
+
+    def _new_handle(self) -> Handle:
+        return Handle(self._options, self.limits, self._allow_address)
+
+    @cached_property
+    def _options(self) -> Mapping[int, Any]:
+        limits = self.limits
+        options: dict[int, Any] = {
+            pycurl.NOSIGNAL: 1,
+            pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+            pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS,
+            pycurl.HTTP09_ALLOWED: 0,
+            pycurl.PATH_AS_IS: 1,
+            pycurl.USERAGENT: self._user_agent or default_user_agent(),
+            pycurl.ACCEPT_ENCODING: coding.accept_encoding(),
+            pycurl.HTTP_CONTENT_DECODING: 0,
+            pycurl.CONNECTTIMEOUT_MS: milliseconds(limits.connect),
+            pycurl.TIMEOUT_MS: milliseconds(limits.total),
+            pycurl.LOW_SPEED_LIMIT: 1,
+            pycurl.LOW_SPEED_TIME: max(1, round(limits.stall)),
+            pycurl.MAXFILESIZE_LARGE: limits.body,
+            # No proxy from the environment, and no header of the page's for the proxy.
+            pycurl.PROXY: "",
+            pycurl.NOPROXY: "",
+            pycurl.HEADEROPT: pycurl.HEADER_SEPARATE,
+            _SUPPRESS_CONNECT_HEADERS: 1,
+        }
+        return options | self._trust()
+
+    def _trust(self) -> dict[int, Any]:
+        if not self._verify:
+            return {pycurl.SSL_VERIFYPEER: 0, pycurl.SSL_VERIFYHOST: 0}
+        authorities = os.fspath(self._ca_file) if self._ca_file else _system_authorities()
+        return {pycurl.CAINFO: authorities} if authorities else {}
+
+
+_abandoned: list[object] = []
+
+
+def _system_authorities() -> str | None:
+    """Find the certificates to trust; the path built into the wheel suits few systems."""
+    paths = [ssl.get_default_verify_paths().cafile, "/etc/ssl/certs/ca-certificates.crt"]
+    if find_spec("certifi"):
+        import certifi  # noqa: PLC0415 - optional
+
+        paths.append(certifi.where())
+    return next((path for path in paths if path and Path(path).is_file()), None)
+
+
+_KINDS = {
+    pycurl.E_UNSUPPORTED_PROTOCOL: "protocol",
+    pycurl.E_URL_MALFORMAT: "bad_request",
+    pycurl.E_COULDNT_RESOLVE_PROXY: "proxy",
+    pycurl.E_COULDNT_RESOLVE_HOST: "dns",
+    pycurl.E_COULDNT_CONNECT: "connect",
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: "protocol",
+    pycurl.E_HTTP2: "protocol",
+    pycurl.E_PARTIAL_FILE: "truncated",
+    pycurl.E_OPERATION_TIMEDOUT: "timeout",
+    pycurl.E_SSL_CONNECT_ERROR: "tls",
+    pycurl.E_PEER_FAILED_VERIFICATION: "tls",
+    pycurl.E_SSL_CERTPROBLEM: "tls",
+    pycurl.E_SSL_CIPHER: "tls",
+    pycurl.E_SSL_CACERT_BADFILE: "tls",
+    pycurl.E_SSL_ISSUER_ERROR: "tls",
+    pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
+    pycurl.E_FILESIZE_EXCEEDED: "too_large",
+    pycurl.E_BAD_CONTENT_ENCODING: "bad_encoding",
+    _E_HTTP2_STREAM: "protocol",
+    _E_PROXY: "proxy",
+    _E_TOO_LARGE: "too_large",
+}
+
+
+def _error(failure: Failure, handle: Handle, request: Request) -> FetchError:
+    code, text = failure
+    text = text or handle.easy.errstr()
+    if handle.blocked_address and code == pycurl.E_COULDNT_CONNECT:
+        return FetchError("blocked_address", f"{handle.blocked_address} is not allowed")
+    if request.proxy and _is_the_proxys(code, handle):
+        return FetchError("proxy", text)
+    if handle.header_size > handle.limits.headers:
+        return FetchError("too_large", text)
+    if code == pycurl.E_RECV_ERROR:
+        return FetchError(_kind_of_broken_reply(text, handle), text)
+    return FetchError(_KINDS.get(code, "network"), text)
+
+
+def _is_the_proxys(code: int, handle: Handle) -> bool:
+    """Tell whether the proxy failed, and not the site behind it."""
+    refused = handle.easy.getinfo(pycurl.HTTP_CONNECTCODE) >= HTTPStatus.MULTIPLE_CHOICES
+    return refused or code in {pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY, _E_PROXY}
+
+
+def _kind_of_broken_reply(text: str, handle: Handle) -> str:
+    """Tell a broken connection from broken framing: libcurl has one code for both."""
+    if not text.startswith(_CONNECTION_BROKE):
+        return "protocol"
+    return "truncated" if handle.has_head else "network"

@@ -1,0 +1,201 @@
+"""One of libcurl's easy handles: a request goes in, a response comes out."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import pycurl
+
+from ..data import Headers, Request, Response
+from ..errors import FetchError
+from . import coding
+from .limits import Limits
+
+#: Says whether a request may connect to an address: (ip, port, request).
+AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
+
+_FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
+_END = b"\r\n\r\n"
+_CODED = b"content-encoding"
+_BLANK = (b"\r\n", b"\n")
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+_REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
+_PLAIN = Request("http://plain.invalid/")
+
+
+class Handle:
+    """
+    An easy handle, kept for many requests: only what differs from the last one is set.
+
+    Header lines and body pieces go from libcurl straight into two lists, without a call
+    of a Python function; libcurl stops a body that is too large, headers are measured
+    at the end (it reads no more than 300 KiB of them).
+    """
+
+    def __init__(
+        self, options: Mapping[int, Any], limits: Limits, allow_address: AllowAddress | None
+    ) -> None:
+        self.easy = pycurl.Curl()
+        self.blocked_address = ""
+        self._options = options
+        self.limits = limits
+        self._allow_address = allow_address
+        self._lines: list[bytes] = []
+        self._chunks: list[bytes] = []
+        self._opened: list[socket.socket] = []
+        self._configure()
+
+    def prepare(self, request: Request) -> None:
+        self._request = request
+        self.easy.setopt(pycurl.URL, request.url)
+        if request.headers is not self._headers:
+            self._set_headers(request.headers)
+        if request.cookies is not self._cookies:
+            self._set_cookies(request.cookies)
+        if request.timeout != self._timeout:
+            self._set_timeout(request.timeout)
+        if request.proxy != self._proxy:
+            self._set_proxy(request.proxy)
+        if request.body or request.method != "GET":
+            self._set_method(request)
+
+    def response(self) -> Response:
+        """Return what the finished transfer brought."""
+        head = b"".join(self._lines)
+        self.limits.check_headers(len(head))
+        if head.find(_END) != len(head) - len(_END):
+            head = _final_head(self._lines)
+        headers = Headers(_FIELD.findall(head.decode("latin-1")))
+        body = b"".join(self._chunks)
+        if body and _CODED in head.lower():
+            body = coding.decode(body, headers.get("content-encoding", ""), self.limits)
+        status = self.easy.getinfo(pycurl.RESPONSE_CODE)
+        elapsed = self.easy.getinfo(pycurl.TOTAL_TIME)
+        return Response(self._request.url, status, headers, body, self._request, elapsed)
+
+    @property
+    def header_size(self) -> int:
+        return sum(map(len, self._lines))
+
+    @property
+    def has_head(self) -> bool:
+        return any(line in _BLANK for line in self._lines)
+
+    def clear(self) -> None:
+        """Forget the last exchange, so that the handle can take another."""
+        self._lines.clear()
+        self._chunks.clear()
+        if self._opened:
+            self.blocked_address = ""
+            self._close_opened()
+        if self._special:
+            self.easy.reset()
+            self._configure()
+        self._request = _PLAIN
+
+    def close(self) -> None:
+        self.easy.close()
+        self._close_opened()
+
+    def _configure(self) -> None:
+        for option, value in self._options.items():
+            self.easy.setopt(option, value)
+        self.easy.setopt(pycurl.HEADERFUNCTION, self._lines.append)
+        self.easy.setopt(pycurl.WRITEFUNCTION, self._chunks.append)
+        if self._allow_address is not None:
+            self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        self._request = _PLAIN
+        self._headers = _PLAIN.headers
+        self._cookies = _PLAIN.cookies
+        self._timeout = _PLAIN.timeout
+        self._proxy = _PLAIN.proxy
+        self._special = False
+
+    def _set_headers(self, headers: Mapping[str, str], *unasked: bytes) -> None:
+        """Set what to send; *unasked* are fields libcurl would add by itself."""
+        self._headers = headers
+        lines = [*_header_lines(headers), *unasked]
+        if lines:
+            self.easy.setopt(pycurl.HTTPHEADER, lines)
+        else:
+            self.easy.unsetopt(pycurl.HTTPHEADER)
+
+    def _set_cookies(self, cookies: Mapping[str, str]) -> None:
+        self._cookies = cookies
+        if cookies:
+            pairs = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            self.easy.setopt(pycurl.COOKIE, pairs.encode())
+        else:
+            self.easy.unsetopt(pycurl.COOKIE)
+
+    def _set_timeout(self, timeout: float | None) -> None:
+        self._timeout = timeout
+        self.easy.setopt(pycurl.TIMEOUT_MS, milliseconds(timeout or self.limits.total))
+
+    def _set_proxy(self, proxy: str | None) -> None:
+        self._proxy = proxy
+        self.easy.setopt(pycurl.PROXY, proxy or "")
+
+    def _set_method(self, request: Request) -> None:
+        self._special = True
+        if request.method == "HEAD":
+            self.easy.setopt(pycurl.NOBODY, 1)
+            return
+        self.easy.setopt(pycurl.CUSTOMREQUEST, request.method)
+        if request.method not in _REPEATABLE:
+            # On a kept connection that has died libcurl would send the request again.
+            self.easy.setopt(pycurl.FRESH_CONNECT, 1)
+        if request.body or request.method in _WITH_BODY:
+            typed = "content-type" in map(str.lower, request.headers)
+            unasked = [b"Expect:"] if typed else [b"Expect:", b"Content-Type:"]
+            self._set_headers(request.headers, *unasked)
+            self.easy.setopt(pycurl.POSTFIELDS, request.body)
+
+    def _open_socket(self, _purpose: int, address: Any) -> Any:
+        """Open a socket to an allowed address; libcurl works on a duplicate of it."""
+        ip, port = address.addr[:2]
+        if self._allow_address is not None and not self._allow_address(ip, port, self._request):
+            self.blocked_address = f"{ip}:{port}"
+            return pycurl.SOCKET_BAD
+        opened = socket.socket(address.family, address.socktype, address.protocol)
+        self._opened.append(opened)
+        return opened
+
+    def _close_opened(self) -> None:
+        while self._opened:
+            self._opened.pop().close()
+
+
+def milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+def _header_lines(headers: Mapping[str, str]) -> Iterable[bytes]:
+    """Write fields as libcurl reads them: one without a value ends in a semicolon."""
+    fields = headers.fields if isinstance(headers, Headers) else headers.items()
+    for name, value in fields:
+        yield f"{name}: {value}".encode() if value.strip() else f"{name};".encode()
+
+
+def _final_head(lines: Iterable[bytes]) -> bytes:
+    """
+    Pick the head of the final reply, without 1xx replies before and trailers after it.
+
+    libcurl does not mind when the connection ends before the headers do; we do.
+    """
+    head: list[bytes] = []
+    ended = True
+    for line in lines:
+        if line in _BLANK:
+            ended = True
+        elif not ended:
+            head.append(line)
+        elif line.startswith(b"HTTP/"):
+            head = []
+            ended = False
+    if not ended:
+        raise FetchError("truncated", "the connection ended before the headers did")
+    return b"".join(head)

@@ -1,0 +1,40 @@
+"""How much of our time and memory a server may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from ..errors import FetchError
+
+MIB = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    The caps on one exchange; times in seconds, sizes in bytes.
+
+    *total* covers everything from the name lookup to the last byte, unless the request
+    has a timeout of its own; *connect* ends with the TLS handshake; *stall* is how long
+    nothing may arrive. *body* holds for what arrives and again for what it decodes to,
+    so an exchange never needs more than twice that.
+    """
+
+    connect: float = 10.0
+    total: float = 60.0
+    stall: float = 30.0
+    body: int = 10 * MIB
+    headers: int = 256 * 1024
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if not getattr(self, limit.name) > 0:
+                raise ValueError(f"{limit.name} must be more than 0")
+
+    def check_body(self, size: int) -> None:
+        if size > self.body:
+            raise FetchError("too_large", f"the body is larger than {self.body} bytes")
+
+    def check_headers(self, size: int) -> None:
+        if size > self.headers:
+            raise FetchError("too_large", f"the headers are larger than {self.headers} bytes")

@@ -1,0 +1,190 @@
+"""SessionFetch: HTTP by a requests.Session the user brings."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import gevent
+
+from ..data import Headers, Request, Response
+from ..errors import FetchError
+from . import coding
+from .check import check
+from .identity import user_agent
+from .limits import Limits
+
+if TYPE_CHECKING:
+    import requests
+
+#: http.client has no exception of its own for it.
+_TOO_MANY_HEADERS = f"got more than {http.client._MAXHEADERS} headers"  # type: ignore[attr-defined]  # noqa: SLF001
+_PROXY_AUTHENTICATION = http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+
+
+class SessionFetch:
+    """
+    Fetches by a requests.Session: its adapters, authentication, cookies and certificates.
+
+    The session is the user's: it stays open, and its cookie jar works as ever. With
+    sockets patched by gevent many greenlets may share it (mount an adapter with a large
+    enough pool), and the total time is a hard limit; unpatched, it is looked at between
+    reads. http.client takes the end of a connection for the end of the headers; only
+    CurlFetch tells the two apart.
+    """
+
+    def __init__(self, session: requests.Session, *, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._session = session
+
+    def __call__(self, request: Request) -> Response:
+        check(request)
+        timeout = request.timeout or self.limits.total
+        timer = gevent.Timeout(timeout)
+        try:
+            with timer:
+                response = _Exchange(self._session, request, self.limits, timeout).run()
+        except gevent.Timeout as expired:
+            if expired is not timer:
+                raise
+            raise FetchError("timeout", f"took longer than {timeout:g} s") from None
+        if request.proxy and response.status == _PROXY_AUTHENTICATION:
+            raise FetchError("proxy", "the proxy wants other credentials (407)")
+        return response
+
+    def __repr__(self) -> str:
+        return f"<SessionFetch {self._session!r}>"
+
+
+class _Exchange:
+    """One request and its response."""
+
+    def __init__(
+        self, session: requests.Session, request: Request, limits: Limits, timeout: float
+    ) -> None:
+        self._session = session
+        self._request = request
+        self._limits = limits
+        self._timeout = timeout
+        self._began = time.monotonic()
+
+    def run(self) -> Response:
+        with _naming("network"):
+            reply = self._send()
+        if not reply._content_consumed:  # noqa: SLF001 - a hook of the user's sent it again
+            self._read(reply)
+        elapsed = time.monotonic() - self._began
+        headers = Headers(reply.raw.headers.items())
+        url = self._request.url
+        return Response(url, reply.status_code, headers, reply.content, self._request, elapsed)
+
+    def _send(self) -> Any:
+        request, limits = self._request, self._limits
+        hooks = self._session.hooks.get("response", [])
+        return self._session.request(
+            request.method,
+            request.url,
+            headers=self._headers(),
+            data=request.body or None,
+            cookies=dict(request.cookies),
+            timeout=(min(limits.connect, self._timeout), min(limits.stall, self._timeout)),
+            allow_redirects=False,
+            stream=True,
+            proxies=dict.fromkeys(("http", "https"), request.proxy) if request.proxy else None,
+            # First of all hooks: Session would read the body of a redirect without a limit.
+            hooks={"response": [self._read, *hooks]},
+        )
+
+    def _headers(self) -> dict[str, str | bytes]:
+        headers = {"Accept-Encoding": coding.accept_encoding()}
+        own = str(self._session.headers.get("User-Agent", ""))
+        if own.startswith("python-requests/"):
+            headers["User-Agent"] = user_agent()
+        given = {name.lower() for name in self._request.headers}
+        kept = {name: value for name, value in headers.items() if name.lower() not in given}
+        return {
+            name: value.encode() for name, value in (kept | dict(self._request.headers)).items()
+        }
+
+    def _read(self, reply: Any, **_: object) -> None:
+        """Read the body into *reply*, within the limits, so that no one else will."""
+        try:
+            with _naming("truncated"):
+                self._check_head(reply)
+                body = b"".join(self._chunks(reply.raw))
+                coded = reply.headers.get("content-encoding", "")
+                reply._content = coding.decode(body, coded, self._limits)  # noqa: SLF001
+                reply._content_consumed = True  # noqa: SLF001
+        except BaseException:
+            reply.raw.close()
+            raise
+
+    def _check_head(self, reply: Any) -> None:
+        if reply.status_code < http.HTTPStatus.OK:
+            raise FetchError("protocol", f"{reply.status_code} is not a final status")
+        self._limits.check_headers(sum(map(len, chain(*reply.raw.headers.items()))))
+
+    def _chunks(self, raw: Any) -> Iterator[bytes]:
+        size = 0
+        while chunk := raw.read1(65536, decode_content=False):
+            size += len(chunk)
+            self._limits.check_body(size)
+            if time.monotonic() - self._began > self._timeout:
+                raise FetchError("timeout", f"took longer than {self._timeout:g} s")
+            yield chunk
+
+
+@contextmanager
+def _naming(otherwise: str) -> Iterator[None]:
+    """Raise every error as a FetchError, of kind *otherwise* if it tells no other."""
+    try:
+        yield
+    except FetchError:
+        raise
+    except Exception as error:
+        raise FetchError(_kind(error, otherwise), str(error)) from error
+
+
+def _kind(error: Exception, otherwise: str) -> str:
+    causes = _causes(error)
+    if any(_TOO_MANY_HEADERS in cause.args for cause in causes):
+        return "too_large"
+    for types, kind in _kinds():
+        if any(isinstance(cause, types) for cause in causes):
+            return kind or otherwise
+    return otherwise
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """List *error* and all it wraps: requests and urllib3 have four ways to do so."""
+    causes = [error]
+    for cause in causes:
+        wrapped = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
+        causes += [w for w in wrapped if isinstance(w, BaseException) and w not in causes]
+    return causes
+
+
+@cache
+def _kinds() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
+    """Return kinds by exception, the more telling first; no kind where the moment decides."""
+    from requests import exceptions as of_requests  # noqa: PLC0415 - optional
+    from urllib3 import exceptions as of_urllib3  # noqa: PLC0415 - optional
+
+    return (
+        ((of_requests.ProxyError, of_urllib3.ProxyError), "proxy"),
+        ((of_requests.SSLError, of_urllib3.SSLError), "tls"),
+        ((socket.gaierror,), "dns"),
+        ((of_urllib3.NewConnectionError,), "connect"),
+        ((of_requests.Timeout, of_urllib3.TimeoutError, TimeoutError), "timeout"),
+        ((ConnectionError,), ""),
+        ((of_urllib3.IncompleteRead, http.client.IncompleteRead), "truncated"),
+        ((http.client.LineTooLong,), "too_large"),
+        ((http.client.HTTPException, of_urllib3.InvalidHeader), "protocol"),
+        ((of_urllib3.LocationValueError, ValueError), "bad_request"),
+    )

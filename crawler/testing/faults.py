@@ -1,0 +1,102 @@
+"""
+The ways a server can misbehave, as pages for a LoopbackSite.
+
+A fault needing none of these is a Wire of your own.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+from functools import cache
+from itertools import chain, count, repeat
+
+from .site import Reply
+from .wire import End, Step, Wire
+
+_PAGE = b"<html><body>" + b"all is well " * 100 + b"</body></html>"
+
+
+def head(*fields: str, status: str = "200 OK") -> bytes:
+    """Return the head of a reply, from lines such as ``content-length: 5``."""
+    return "\r\n".join((f"HTTP/1.1 {status}", "content-type: text/html", *fields, "", "")).encode()
+
+
+def _whole(body: bytes = _PAGE) -> bytes:
+    return head(f"content-length: {len(body)}") + body
+
+
+def silence() -> Wire:
+    """Take the request and never answer."""
+    return Wire(End.HANG)
+
+
+def garbage() -> Wire:
+    return Wire(b"\x00\x01 this is no HTTP \xff\r\n\r\n", End.CLOSE)
+
+
+def reset(after: int = 0) -> Wire:
+    """Reset the connection after the first *after* bytes of a whole reply."""
+    return Wire(_whole()[:after], 0.05, End.RESET)
+
+
+def truncated(body: bytes = _PAGE, missing: int = 10) -> Wire:
+    """Close *missing* bytes short of the promised content-length."""
+    return Wire(head(f"content-length: {len(body) + missing}") + body, End.CLOSE)
+
+
+def truncated_chunks() -> Wire:
+    """Close before the last chunk."""
+    return Wire(head("transfer-encoding: chunked") + b"5\r\nhello\r\n", End.CLOSE)
+
+
+def broken_chunks() -> Wire:
+    """Give a chunk a size that is no number."""
+    return Wire(
+        head("transfer-encoding: chunked") + b"5\r\nhello\r\nzz\r\nworld\r\n0\r\n\r\n", End.CLOSE
+    )
+
+
+def drip(body: bytes = _PAGE, *, every: float = 0.01, size: int = 1) -> Wire:
+    """Send the body *size* bytes at a time, *every* so many seconds."""
+    pieces = (body[at : at + size] for at in range(0, len(body), size))
+    return Wire(head(f"content-length: {len(body)}"), tuple(_paused(pieces, every)))
+
+
+def drip_headers(every: float = 0.01) -> Wire:
+    """Send a header field now and then, and never the body."""
+    fields = (f"x-{number}: {number}\r\n".encode() for number in count())
+    return Wire(b"HTTP/1.1 200 OK\r\n", _paused(fields, every))
+
+
+def _paused(pieces: Iterable[bytes], every: float) -> Iterable[Step]:
+    return chain.from_iterable((piece, every) for piece in pieces)
+
+
+def endless_body() -> Wire:
+    return Wire(head("transfer-encoding: chunked"), repeat(b"10000\r\n" + b"x" * 65536 + b"\r\n"))
+
+
+def endless_headers() -> Wire:
+    return Wire(b"HTTP/1.1 200 OK\r\n", repeat(b"x-more: " + b"x" * 1000 + b"\r\n"))
+
+
+def coded(body: bytes, coding: str = "gzip") -> Reply:
+    """Reply with a body that is said to be *coding*, whatever it is."""
+    return Reply(headers={"content-encoding": coding}, body=body)
+
+
+def truncated_gzip(missing: int = 20) -> Reply:
+    """Cut the end of the gzip stream off; the content-length is right."""
+    return coded(gzip.compress(_PAGE)[:-missing])
+
+
+def corrupt_gzip() -> Reply:
+    """Spoil the checksum of a gzip stream."""
+    return coded(gzip.compress(_PAGE)[:-8] + bytes(8))
+
+
+@cache
+def gzip_bomb(size: int = 64 * 2**20) -> Reply:
+    """Reply with a thousandth of the *size* it has once decoded."""
+    return coded(gzip.compress(bytes(size)))

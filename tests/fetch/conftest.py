@@ -1,0 +1,56 @@
+from contextlib import ExitStack
+
+import gevent
+import pytest
+from gevent import monkey
+
+from crawler.fetch import CurlFetch, Limits, SessionFetch
+from crawler.testing import LoopbackSite
+
+
+@pytest.fixture(autouse=True)
+def _patience():
+    with gevent.Timeout(30):
+        yield
+
+
+@pytest.fixture
+def stack():
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def serve(stack):
+    """Start a LoopbackSite that ends with the test."""
+    return lambda pages, **options: stack.enter_context(LoopbackSite(pages, **options))
+
+
+@pytest.fixture(params=["curl", "session"])
+def fetcher(request, stack):
+    """Make a fetcher of either kind, with limits given by name."""
+    if request.param == "session" and not monkey.is_module_patched("socket"):
+        pytest.skip("requests blocks the hub unless sockets are patched")
+
+    def make(ca_file=None, **limits):
+        limits = Limits(**({"total": 10.0} | limits))
+        if request.param == "curl":
+            return stack.enter_context(CurlFetch(limits=limits, ca_file=ca_file))
+        return SessionFetch(stack.enter_context(session(ca_file)), limits=limits)
+
+    return make
+
+
+def session(ca_file=None):
+    import requests
+
+    session = requests.Session()
+    session.trust_env = False
+    session.verify = str(ca_file) if ca_file else True
+    session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=200))
+    return session
+
+
+@pytest.fixture
+def fetch(fetcher):
+    return fetcher()

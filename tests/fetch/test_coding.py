@@ -1,0 +1,81 @@
+import gzip
+import random
+import zlib
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import FetchError
+from crawler.fetch import Limits, coding
+
+LIMITS = Limits(body=100_000)
+PAGE = b"<p>" + random.Random(1).randbytes(2000).hex().encode()
+
+ENCODERS = {"gzip": gzip.compress, "deflate": zlib.compress}
+try:
+    import brotli
+
+    ENCODERS["br"] = brotli.compress
+except ImportError:
+    pass
+
+
+@given(body=st.binary(max_size=5000), names=st.lists(st.sampled_from(sorted(ENCODERS)), max_size=4))
+def test_what_was_encoded_is_decoded(body, names):
+    encoded = body
+    for name in names:
+        encoded = ENCODERS[name](encoded)
+
+    assert coding.decode(encoded, ", ".join(names), LIMITS) == body
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@given(data=st.data())
+def test_a_cut_stream_is_never_a_whole_body(name, data):
+    encoded = ENCODERS[name](PAGE)
+    cut = encoded[: data.draw(st.integers(1, len(encoded) - 1))]
+
+    with pytest.raises(FetchError) as caught:
+        coding.decode(cut, name, LIMITS)
+
+    assert caught.value.kind == "truncated"
+
+
+@given(body=st.binary(min_size=1, max_size=200), name=st.sampled_from([*ENCODERS, "x-gzip"]))
+def test_no_bytes_raise_anything_but_a_fetch_error(body, name):
+    with suppress(FetchError):
+        coding.decode(body, name, LIMITS)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_body_as_large_as_the_limit_is_the_largest(name):
+    encode = ENCODERS[name]
+
+    assert len(coding.decode(encode(bytes(100_000)), name, LIMITS)) == 100_000
+    for size in (100_001, 10_000_000):
+        with pytest.raises(FetchError, match="too_large"):
+            coding.decode(encode(bytes(size)), name, LIMITS)
+
+
+def test_members_count_together():
+    with pytest.raises(FetchError, match="too_large"):
+        coding.decode(gzip.compress(bytes(60_000)) * 2, "gzip", LIMITS)
+
+
+def test_a_million_empty_members_cost_no_time():
+    with pytest.raises(FetchError, match="bad_encoding"):
+        coding.decode(gzip.compress(b"") * 100_000, "gzip", LIMITS)
+
+
+@pytest.mark.skipif("br" in ENCODERS, reason="brotli is installed")
+def test_br_without_its_package_is_neither_asked_for_nor_guessed():
+    assert coding.accept_encoding() == "gzip, deflate"
+    with pytest.raises(FetchError, match="brotli"):
+        coding.decode(b"\x0b\x02\x80hello\x03", "br", LIMITS)
+
+
+@pytest.mark.skipif("br" not in ENCODERS, reason="brotli is not installed")
+def test_br_is_asked_for_when_it_can_be_decoded():
+    assert coding.accept_encoding() == "gzip, deflate, br"

@@ -1,0 +1,281 @@
+"""What CurlFetch promises beyond the contract."""
+
+import gc
+import os
+import time
+from pathlib import Path
+
+import gevent
+import pytest
+
+from crawler import CurlFetch, FetchError, Request, StateError
+from crawler.fetch import Limits
+from crawler.testing import End, LoopbackSite, Reply, Wire, faults
+
+
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_its_repr_tells_what_it_is_doing(serve):
+    site = serve({"/": "page", "/slow": faults.silence()})
+
+    with CurlFetch() as fetch:
+        assert repr(fetch) == "<CurlFetch 0 in flight, 0 idle handles>"
+
+        fetch(Request(site.url()))
+        assert repr(fetch) == "<CurlFetch 0 in flight, 1 idle handles>"
+
+        job = gevent.spawn(fetch, Request(site.url("/slow")))
+        gevent.sleep(0.05)
+        assert repr(fetch) == "<CurlFetch 1 in flight, 0 idle handles>"
+
+        job.kill()
+        assert repr(fetch) == "<CurlFetch 0 in flight, 0 idle handles>"
+
+
+def test_closing_fails_what_is_in_flight_or_waiting(serve):
+    site = serve({"/": faults.silence()})
+    fetch = CurlFetch(max_connections=2)
+    jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(4)]
+    gevent.sleep(0.05)
+
+    fetch.close()
+    gevent.joinall(jobs, timeout=5)
+
+    assert [job.exception.kind for job in jobs] == ["network"] * 4
+    assert "closed" in str(jobs[0].exception)
+
+
+def test_it_works_again_after_closing(serve):
+    site = serve({"/": "page"})
+    fetch = CurlFetch()
+
+    for _ in range(3):
+        assert fetch(Request(site.url())).body == b"page"
+        fetch.close()
+        fetch.close()
+
+
+def test_closing_leaves_no_file_open(serve):
+    site = serve({"/": Reply(body="page", delay=0.05)})
+    before = open_files()
+
+    with CurlFetch() as fetch:
+        gevent.joinall([gevent.spawn(fetch, Request(site.url())) for _ in range(20)])
+    gevent.sleep(0.1)
+
+    assert open_files() <= before + 2
+
+
+def test_one_left_unclosed_is_collected(serve):
+    site = serve({"/": "page"})
+
+    def forget(times):
+        for _ in range(times):
+            CurlFetch()(Request(site.url()))
+        gc.collect()
+        gevent.sleep(0.1)
+        return open_files()
+
+    before = forget(20)
+
+    assert forget(40) <= before + 4
+
+
+def test_many_cancelled_fetches_leave_no_object_behind(serve):
+    site = serve({"/": faults.silence()})
+
+    def cancel(times):
+        jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(times)]
+        gevent.sleep(0.05)
+        gevent.killall(jobs)
+        gevent.sleep(0.05)
+        site.requests.clear()
+        gc.collect()
+        return len(gc.get_objects())
+
+    with CurlFetch() as fetch:
+        cancel(50)
+        before = cancel(50)
+        after = max(cancel(50) for _ in range(3))
+
+    assert after - before < 200
+
+
+def test_waiting_for_a_connection_uses_up_no_timeout(serve):
+    site = serve({"/": Reply(body="page", delay=0.2)})
+
+    with CurlFetch(max_connections=2, limits=Limits(total=0.8)) as fetch:
+        jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(12)]
+        gevent.joinall(jobs, raise_error=True)
+
+    assert site.connections <= 2
+
+
+def test_a_host_gets_no_more_connections_than_it_may(serve):
+    busy, other = (serve({"/": Reply(body="page", delay=0.1)}) for _ in range(2))
+
+    with CurlFetch(max_host_connections=2, limits=Limits(total=0.8)) as fetch:
+        jobs = [
+            gevent.spawn(fetch, Request(site.url())) for site in (busy, other) for _ in range(14)
+        ]
+        gevent.joinall(jobs, raise_error=True)
+
+    assert (busy.connections, other.connections) == (2, 2)
+
+
+def test_idle_connections_make_room_for_other_hosts(serve):
+    site = serve({"/": "page"}, addresses=[f"127.0.0.{n}" for n in range(1, 21)])
+
+    with CurlFetch(max_connections=4) as fetch:
+        for address in site.addresses * 2:
+            assert fetch(Request(site.url(address=address))).body == b"page"
+
+
+def closing_on_second(answer):
+    """Answer each connection's first request, and close on its second without a word."""
+    served = set()
+
+    def page(request):
+        if site.requests[-1].peer in served:
+            return Wire(End.CLOSE)
+        served.add(site.requests[-1].peer)
+        return answer
+
+    site = LoopbackSite({"/": page})
+    return site
+
+
+def test_a_kept_connection_that_dies_under_a_get_is_replaced():
+    with closing_on_second("page") as site, CurlFetch() as fetch:
+        for _ in range(5):
+            assert fetch(Request(site.url())).body == b"page"
+
+
+def test_a_post_is_never_sent_twice():
+    with closing_on_second("page") as site, CurlFetch() as fetch:
+        for number in range(5):
+            fetch(Request(site.url()))
+            fetch(Request(site.url(), "POST", body=str(number)))
+
+    posts = [hit.body for hit in site.requests if hit.method == "POST"]
+    assert posts == [b"0", b"1", b"2", b"3", b"4"]
+
+
+def test_addresses_can_be_refused_when_connecting(serve):
+    asked = []
+
+    def allow(ip, port, request):
+        asked.append((ip, port, request.url))
+        return request.url.endswith("/open")
+
+    site = serve({"/open": "open", "/closed": "closed"}, addresses=["127.0.0.1", "127.0.0.2"])
+    with CurlFetch(allow_address=allow) as fetch:
+        with pytest.raises(FetchError) as caught:
+            fetch(Request(site.url("/closed")))
+        opened = fetch(Request(site.url("/open", "127.0.0.2")))
+
+    assert caught.value.kind == "blocked_address"
+    assert opened.body == b"open"
+    assert asked == [
+        ("127.0.0.1", site.port, site.url("/closed")),
+        ("127.0.0.2", site.port, site.url("/open", "127.0.0.2")),
+    ]
+    assert [hit.path for hit in site.requests] == ["/open"]
+
+
+def test_a_name_is_refused_by_the_address_it_resolves_to(serve):
+    site = serve({"/": "page"})
+
+    with CurlFetch(allow_address=lambda *_: False) as fetch, pytest.raises(FetchError) as caught:
+        fetch(Request(f"http://localhost:{site.port}/"))
+
+    assert caught.value.kind == "blocked_address"
+
+
+def test_idle_it_uses_no_cpu(serve):
+    site = serve({"/": "page", "/slow": faults.silence()})
+
+    with CurlFetch() as fetch:
+        fetch(Request(site.url()))
+        job = gevent.spawn(fetch, Request(site.url("/slow")))
+        gevent.sleep(0.1)
+        before = time.process_time()
+        gevent.sleep(1)
+        used = time.process_time() - before
+        job.kill()
+
+    assert used < 0.05
+
+
+def test_another_thread_is_told_to_have_its_own(serve):
+    site = serve({"/": "page"})
+    caught = []
+
+    def use():
+        try:
+            fetch(Request(site.url()))
+        except StateError as error:
+            caught.append(error)
+
+    with CurlFetch() as fetch:
+        fetch(Request(site.url()))
+        gevent.get_hub().threadpool.apply(use)
+
+    assert len(caught) == 1
+
+
+def test_a_forked_child_leaves_the_connections_of_its_parent_alone(serve):
+    site = serve({"/": "page"})
+
+    with CurlFetch() as fetch:
+        fetch(Request(site.url()))
+        child = gevent.os.fork()
+        if not child:
+            ours = False
+            try:
+                with gevent.Timeout(10):
+                    ours = fetch(Request(site.url())).body == b"page"
+                fetch.close()
+            finally:
+                os._exit(0 if ours else 1)
+        _, status = gevent.os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+
+        assert fetch(Request(site.url())).body == b"page"
+        assert site.connections <= 2
+
+
+def test_unverified_tls_must_be_asked_for(serve):
+    import gevent.ssl
+    import trustme
+
+    tls = gevent.ssl.SSLContext(gevent.ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("elsewhere.test").configure_cert(tls)
+    site = serve({"/": "page"}, tls=tls)
+
+    with CurlFetch(verify=False) as fetch:
+        assert fetch(Request(site.url())).body == b"page"
+
+
+def test_early_replies_are_left_out(serve):
+    early = b"HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+    site = serve({"/": Wire(early + faults.head("content-length: 2") + b"hi")})
+
+    with CurlFetch() as fetch:
+        response = fetch(Request(site.url()))
+
+    assert (response.status, response.body) == (200, b"hi")
+    assert "link" not in response.headers
+
+
+@pytest.mark.parametrize("limit", ["connect", "total", "stall", "body", "headers"])
+def test_limits_are_more_than_nothing(limit):
+    with pytest.raises(ValueError, match=limit):
+        Limits(**{limit: 0})
+
+
+def test_it_needs_a_connection():
+    with pytest.raises(ValueError, match="max_connections"):
+        CurlFetch(max_connections=0)

@@ -1,0 +1,171 @@
+"""How each fault of a server is named."""
+
+import gzip
+import socket
+import time
+
+import gevent
+import pytest
+
+from crawler import CurlFetch, FetchError, Request
+from crawler.testing import End, Reply, Wire, faults
+
+PAGE = b"<p>" + b"a page that is worth compressing " * 200
+
+
+def failure(fetch, url, **options):
+    with pytest.raises(FetchError) as caught:
+        fetch(Request(url, **options))
+    return caught.value.kind
+
+
+FAULTS = {
+    "reset before a byte": (faults.reset(0), "network"),
+    "reset in the head": (faults.reset(20), "network"),
+    "reset in the body": (faults.reset(500), "truncated"),
+    "reset before the last byte": (faults.reset(1290), "truncated"),
+    "closed without a byte": (Wire(End.CLOSE), "network"),
+    "shorter than its content-length": (faults.truncated(), "truncated"),
+    "no last chunk": (faults.truncated_chunks(), "truncated"),
+    "no status line": (faults.garbage(), "protocol"),
+    "HTTP/0.9": (Wire(b"<html>hello", End.CLOSE), "protocol"),
+    "two content-lengths": (
+        Wire(faults.head("content-length: 2", "content-length: 3") + b"hi", End.CLOSE),
+        "protocol",
+    ),
+    "endless body": (faults.endless_body(), "too_large"),
+    "endless headers": (faults.endless_headers(), "too_large"),
+    "headers over the limit": (
+        Wire(faults.head(*("x-a: " + "a" * 4000,) * 20, "content-length: 0")),
+        "too_large",
+    ),
+    "body over the limit": (b"x" * 100_001, "too_large"),
+    "gzip bomb": (faults.gzip_bomb(), "too_large"),
+    "gzip bomb in a redirect": (
+        Reply(302, {"location": "/", "content-encoding": "gzip"}, gzip.compress(bytes(2**24))),
+        "too_large",
+    ),
+    "gzip in gzip bomb": (
+        faults.coded(gzip.compress(gzip.compress(bytes(2**24))), "gzip, gzip"),
+        "too_large",
+    ),
+    "gzip cut in the middle": (faults.truncated_gzip(20), "truncated"),
+    "gzip cut in its checksum": (faults.truncated_gzip(2), "truncated"),
+    "gzip with a wrong checksum": (faults.corrupt_gzip(), "bad_encoding"),
+    "gzip that is none": (faults.coded(PAGE), "bad_encoding"),
+    "gzip and more": (faults.coded(gzip.compress(PAGE) + b"more"), "bad_encoding"),
+    "deflate that is none": (faults.coded(b"\xff" * 50, "deflate"), "bad_encoding"),
+    "a coding nobody asked for": (faults.coded(PAGE, "zstd"), "bad_encoding"),
+    "twenty codings": (faults.coded(PAGE, ", ".join(["gzip"] * 20)), "bad_encoding"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_has_one_name(fetcher, serve, name):
+    page, kind = FAULTS[name]
+    site = serve({"/": page, "/next": "fine"})
+    fetch = fetcher(body=100_000, headers=50_000)
+
+    assert failure(fetch, site.url()) == kind
+    assert fetch(Request(site.url("/next"))).body == b"fine"
+
+
+def test_a_chunk_without_a_size_is_never_a_whole_page(fetch, serve):
+    site = serve({"/": faults.broken_chunks()})
+
+    assert failure(fetch, site.url()) in {"protocol", "truncated"}
+
+
+def test_every_cut_of_a_body_is_an_error(fetch, serve):
+    head, body = faults.head("content-length: 30"), b"x" * 30
+    site = serve({f"/{n}": Wire(head + body[:n], End.CLOSE) for n in range(30)})
+
+    assert {failure(fetch, site.url(f"/{n}")) for n in range(30)} == {"truncated"}
+
+
+def test_every_cut_of_a_chunked_body_is_an_error(fetch, serve):
+    head, body = faults.head("transfer-encoding: chunked"), b"5\r\nhello\r\n3\r\nyou\r\n0\r\n"
+    pages = {f"/{n}": Wire(head + body[:n], End.CLOSE) for n in range(len(body) - 2)}
+    site = serve(pages)
+
+    assert {failure(fetch, site.url(path)) for path in pages} <= {"truncated", "protocol"}
+
+
+def test_every_cut_of_a_gzip_stream_is_an_error(fetch, serve):
+    body = gzip.compress(b"<p>hello</p>")
+    pages = {f"/{n}": faults.coded(body[:n]) for n in range(1, len(body))}
+    site = serve(pages)
+
+    assert {failure(fetch, site.url(path)) for path in pages} == {"truncated"}
+
+
+def test_every_cut_of_a_head_is_an_error(serve):
+    whole = faults.head("content-length: 0")
+    pages = {f"/{n}": Wire(whole[:n], End.CLOSE) for n in range(len(whole) - 2)}
+    site = serve(pages)
+
+    with CurlFetch() as fetch:
+        kinds = {failure(fetch, site.url(path)) for path in pages}
+
+    assert kinds <= {"network", "truncated", "protocol"}
+
+
+def test_limits_are_inclusive(fetcher, serve):
+    body = b"x" * 100_000
+    site = serve({"/": body, "/gzip": faults.coded(gzip.compress(body))})
+    fetch = fetcher(body=100_000)
+
+    assert fetch(Request(site.url("/"))).body == body
+    assert fetch(Request(site.url("/gzip"))).body == body
+
+
+@pytest.mark.parametrize(
+    "fault", [faults.silence(), faults.drip(every=0.05), faults.drip_headers(0.05)]
+)
+def test_the_total_time_is_a_deadline(fetcher, serve, fault):
+    site = serve({"/": fault})
+    began = time.monotonic()
+
+    assert failure(fetcher(total=0.4), site.url()) == "timeout"
+    assert time.monotonic() - began < 3
+
+
+def test_a_request_has_its_own_deadline(fetcher, serve):
+    site = serve({"/": Reply(body="late", delay=0.6)})
+    fetch = fetcher(total=0.3)
+
+    assert failure(fetch, site.url()) == "timeout"
+    assert fetch(Request(site.url(), timeout=5)).body == b"late"
+    assert failure(fetch, site.url()) == "timeout"
+
+
+def test_a_server_that_stalls_is_given_up_before_the_deadline(fetcher, serve):
+    site = serve({"/": faults.silence()})
+    began = time.monotonic()
+
+    assert failure(fetcher(total=30, stall=1), site.url()) == "timeout"
+    assert time.monotonic() - began < 10
+
+
+def test_a_closed_port_is_a_connect_failure(fetch):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+
+    assert failure(fetch, f"http://127.0.0.1:{port}/") == "connect"
+
+
+def test_a_name_that_does_not_exist_is_a_dns_failure(fetch):
+    assert failure(fetch, "http://no-such-host.invalid/") == "dns"
+
+
+def test_a_sick_site_does_not_hold_up_a_healthy_one(fetcher, serve):
+    site = serve({"/sick": faults.silence(), "/fine": "fine"})
+    fetch = fetcher(total=20)
+    sick = [gevent.spawn(fetch, Request(site.url("/sick"))) for _ in range(50)]
+    gevent.sleep(0)
+
+    for _ in range(20):
+        assert fetch(Request(site.url("/fine"))).body == b"fine"
+
+    assert not any(job.dead for job in sick)
+    gevent.killall(sick)
