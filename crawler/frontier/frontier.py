@@ -6,6 +6,7 @@ import heapq
 import itertools
 import logging
 
+from gevent import Timeout
 from gevent.event import Event
 from gevent.lock import Semaphore
 
@@ -99,19 +100,25 @@ class Frontier:
             url = canonicalize(hop.url)
         except InvalidURL:
             return refused("invalid")
-        if url in {canonicalize(passed) for passed in hop.redirects}:
+        # A form often answers with a redirect to itself, to be fetched by GET.
+        if hop.method == request.method and url in map(canonicalize, hop.redirects):
             return failed("redirect_loop")
         reason = self.scope.refusal(url, hop.depth)
-        if reason is None and not self._seen.add(fingerprint(hop, url)) and not hop.dont_filter:
+        key = fingerprint(hop, url)
+        if reason is None and not self._seen.add(key) and not hop.dont_filter:
             reason = "seen"
         if reason is not None:
             return refused(reason)
-        self.put_back(hop)
+        self._leave(hop)
+        self._wait(hop.id.encode() if hop.dont_filter else key, hop)
         return None
 
     def join(self, timeout: float | None = None) -> bool:
         """Wait until nothing is outstanding, or the frontier is closed; say if nothing is."""
-        self._settled.wait(timeout)
+        with Timeout(timeout, False):  # type: ignore[arg-type]  # the stubs do not know False
+            # Something may have been admitted since it was settled that nothing is left.
+            while not (self.idle or self.closed):
+                self._settled.wait()
         return self.idle
 
     @property

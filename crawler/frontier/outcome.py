@@ -64,7 +64,7 @@ class Ledger:
 
     def settle(self, outcome: Outcome) -> None:
         self.pending -= 1
-        if outcome is DONE:
+        if outcome == DONE:
             self.done += 1
         elif outcome.status == "failed":
             self.failed[outcome.reason] += 1

@@ -7,7 +7,7 @@ from ..url import origin, resolve
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 #: Header fields that are meant for one origin only.
-_SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_SECRETS = frozenset({"authorization", "cookie", "host", "proxy-authorization"})
 
 
 def is_redirect(response: Response) -> bool:

@@ -22,22 +22,31 @@ _DIGITS = re.compile(r"[0-9]{1,5}")
 @dataclass(frozen=True)
 class Scope:
     """
-    Says of a URL whether it belongs to the crawl, by scheme, host, depth and length.
+    Says of a URL whether it belongs to the crawl, by scheme, host, depth, length and pattern.
 
     Of *accepted_domains*, a registered domain ("example.org") accepts all its hosts; any
     other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") only itself; a port
     ("example.org:8080") narrows either. *own_domains* are those of the first requests: see
     including(). A URL at *max_depth* is fetched; None is no limit.
+
+    *include* and *exclude* are regular expressions, searched for anywhere in a canonical
+    URL: one of the first must be found, if there are any, and none of the second. The first
+    requests need not match *include*: they lead to the pages wanted, and may be others.
     """
 
     accepted_domains: Collection[str] = ()
     max_depth: int | None = 0
     max_url_length: int = 2083
     own_domains: frozenset[str] = frozenset()
+    include: Collection[str] = ()
+    exclude: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        domains = frozenset(map(_domain, _collection(self.accepted_domains)))
-        object.__setattr__(self, "accepted_domains", domains)
+        domains = _collection("accepted_domains", self.accepted_domains, "domains")
+        object.__setattr__(self, "accepted_domains", frozenset(map(_domain, domains)))
+        for name in ("include", "exclude"):
+            patterns = _collection(name, getattr(self, name), "patterns")
+            object.__setattr__(self, name, tuple(_pattern(name, entry) for entry in patterns))
         if self.max_depth is not None and not _is_count(self.max_depth, at_least=0):
             raise ValueError(f"max_depth must be 0 or more, or None, not {self.max_depth!r}")
         if not _is_count(self.max_url_length, at_least=1):
@@ -57,7 +66,8 @@ class Scope:
         """
         Say why *url*, found at *depth*, is out of scope; None if it is in.
 
-        The reason is one of invalid, scheme, domain, depth and length: the first that holds.
+        The reason is one of invalid, scheme, domain, depth, length, exclude and include: the
+        first that holds.
         """
         site = _SITE.match(url)
         reason = self._of_site(site[0]) if site else self._of_any(url)
@@ -65,7 +75,9 @@ class Scope:
             return reason
         if self.max_depth is not None and depth > self.max_depth:
             return "depth"
-        return "length" if len(url) > self.max_url_length else None
+        if len(url) > self.max_url_length:
+            return "length"
+        return self._of_patterns(url, depth) if self.include or self.exclude else None
 
     @cached_property
     def _of_site(self) -> Callable[[str], str | None]:
@@ -79,16 +91,38 @@ class Scope:
         except InvalidURL:
             return "invalid"
 
+    def _of_patterns(self, url: str, depth: int) -> str | None:
+        include, exclude = self._compiled
+        if any(pattern.search(url) for pattern in exclude):
+            return "exclude"
+        if not include or depth == 0 or any(pattern.search(url) for pattern in include):
+            return None
+        return "include"
+
+    @cached_property
+    def _compiled(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
+        return list(map(re.compile, self.include)), list(map(re.compile, self.exclude))
+
     def _accepts(self, host: str, port: int | None) -> bool:
         domain = urls.registered_domain(host)
         names = {host, domain, _with_port(host, port), _with_port(domain, port)}
         return domain in self.own_domains or not names.isdisjoint(self.accepted_domains)
 
 
-def _collection(domains: Any) -> Iterable[Any]:
-    if isinstance(domains, Iterable) and not isinstance(domains, str | bytes):
-        return domains
-    raise ValueError(f"accepted_domains must be a list of domains, not just {domains!r}")
+def _collection(name: str, given: Any, kind: str) -> Iterable[Any]:
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return given
+    raise ValueError(f"{name} must be a list of {kind}, not just {given!r}")
+
+
+def _pattern(name: str, entry: Any) -> str:
+    if not isinstance(entry, str):
+        raise ValueError(f"{name} pattern {entry!r} is not text")
+    try:
+        re.compile(entry)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{name} pattern {entry!r} is no regular expression: {error}") from None
+    return entry
 
 
 def _is_count(value: Any, at_least: int) -> bool:

@@ -8,6 +8,13 @@ from dataclasses import dataclass, field, fields
 from ..frontier import Scope
 from ..module import Analyzer, Downloader, Module, Pipeline
 
+#: The lists of ModuleArgs, and what each holds.
+_KINDS: dict[str, type[Module]] = {
+    "downloaders": Downloader,
+    "analyzers": Analyzer,
+    "pipelines": Pipeline,
+}
+
 
 @dataclass(frozen=True)
 class RequestArgs:
@@ -25,7 +32,7 @@ class RequestArgs:
     def __post_init__(self) -> None:
         scope = Scope(accepted_domains=self.accepted_domains, max_depth=self.max_depth)
         object.__setattr__(self, "scope", scope)
-        object.__setattr__(self, "accepted_domains", tuple(self.accepted_domains))
+        object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))
 
 
 @dataclass(frozen=True)
@@ -65,14 +72,14 @@ class ModuleArgs:
     time_limit: float = 300.0
 
     def __post_init__(self) -> None:
-        _check_modules("downloaders", self.downloaders, Downloader)
-        _check_modules("analyzers", self.analyzers, Analyzer)
-        _check_modules("pipelines", self.pipelines, Pipeline)
+        for name, kind in _KINDS.items():
+            _check_modules(name, getattr(self, name), kind)
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("download_workers", "analyze_workers", "pipeline_workers"):
             number = getattr(self, name)
             if type(number) is not int or number < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {number!r}")
-        if not self.time_limit > 0:
+        if not isinstance(self.time_limit, int | float) or not self.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 seconds, not {self.time_limit!r}")
 
     @property

@@ -13,7 +13,6 @@ class Mailbox:
 
     def __init__(self, buffer_cap: int, max_buffer_number: int) -> None:
         self.pool = Pool[CrawlerError](buffer_cap, max_buffer_number)
-        self.claimed = False
         self.rest: list[CrawlerError] = []
 
 
@@ -22,12 +21,15 @@ class ErrorPool:
     Never blocks whoever reports an error.
 
     Errors wait in a mailbox that the first consumer claims; each further consumer gets
-    one of its own. A full mailbox loses its oldest error, which is counted in *dropped*.
+    one of its own. The last to leave gives its mailbox back, for the next one to claim.
+    A full mailbox loses its oldest error, which is counted in *dropped*.
     """
 
     def __init__(self, buffer_cap: int, max_buffer_number: int) -> None:
         self._sizes = (buffer_cap, max_buffer_number)
-        self._mailboxes = [Mailbox(*self._sizes)]
+        self._claimed: list[Mailbox] = []
+        #: There is one whenever nobody consumes.
+        self._unclaimed: Mailbox | None = Mailbox(*self._sizes)
         self.closed = False
         self.reported = 0
         self.dropped = 0
@@ -39,14 +41,14 @@ class ErrorPool:
 
     def consume(self) -> Iterator[CrawlerError]:
         """Return a generator of all errors from now on, and of those nobody has claimed."""
-        mailbox = self._mailboxes[0]
-        if mailbox.claimed:
-            mailbox = Mailbox(*self._sizes)
-            self._mailboxes.append(mailbox)
-            if self.closed:
-                mailbox.pool.close()
-        mailbox.claimed = True
-        return self._read(mailbox)
+        mailbox = self._unclaimed or Mailbox(*self._sizes)
+        if self.closed:
+            mailbox.pool.close()
+        self._unclaimed = None
+        self._claimed.append(mailbox)
+        reader = self._read(mailbox)
+        next(reader)
+        return reader
 
     def close(self) -> None:
         """Let every consumer read what is left and end."""
@@ -60,6 +62,8 @@ class ErrorPool:
 
     def _read(self, mailbox: Mailbox) -> Iterator[CrawlerError]:
         try:
+            # One that was never begun would not reach its finally; consume() begins it.
+            yield None  # type: ignore[misc]
             while True:
                 yield mailbox.pool.get()
         except PoolClosed:
@@ -68,9 +72,11 @@ class ErrorPool:
         finally:
             self._leave(mailbox)
 
+    @property
+    def _mailboxes(self) -> list[Mailbox]:
+        return self._claimed if self._unclaimed is None else [self._unclaimed]
+
     def _leave(self, mailbox: Mailbox) -> None:
-        self._mailboxes.remove(mailbox)
-        if not self._mailboxes:
-            self._mailboxes.append(Mailbox(*self._sizes))
-            if self.closed:
-                self._mailboxes[0].pool.close()
+        self._claimed.remove(mailbox)
+        if not self._claimed:
+            self._unclaimed = mailbox

@@ -15,7 +15,8 @@ from .summary import Summary
 
 log = logging.getLogger(__name__)
 
-_BEFORE_INIT = (Status.UNINITIALIZED, Status.INITIALIZING)
+#: When the errors of the run to come, or under way, can be had.
+_OPEN = (Status.INITIALIZED, Status.STARTED)
 
 
 class Monitor:
@@ -46,8 +47,9 @@ class Monitor:
         self._interval = interval
         self._auto_stop = auto_stop
         self._last: Summary | None = None
+        self._started = False
         self._watching = Group()
-        self._errors = None if scheduler.status in _BEFORE_INIT else scheduler.error_chan()
+        self._errors = scheduler.error_chan() if scheduler.status in _OPEN else None
         self._main = gevent.spawn(self._watch)
 
     def join(self, timeout: float | None = None) -> bool:
@@ -58,18 +60,19 @@ class Monitor:
     def cancel(self) -> None:
         """Stop watching; the crawl goes on."""
         self._main.kill()
+        self._errors = None
 
     def _watch(self) -> None:
         scheduler = self._scheduler
         try:
             reader = self._watching.spawn(self._read)
             scheduler.wait(Status.STARTED)
+            self._started = True
             self._watching.spawn(self._sample)
-            if scheduler.join() and self._auto_stop:
-                self._stop()
-            scheduler.wait(Status.STOPPED)
+            final = self._stop() if scheduler.join() and self._auto_stop else None
+            # The errors of a run end when it is stopped, and not before.
             reader.join()
-            self._record(scheduler.summary())
+            self._record(final or scheduler.summary())
         finally:
             self._watching.kill()
 
@@ -77,12 +80,12 @@ class Monitor:
         """Hand on every error; initializing anew ends one channel and begins another."""
         while True:
             if self._errors is None:
-                self._scheduler.wait(*(status for status in Status if status not in _BEFORE_INIT))
+                self._scheduler.wait(*_OPEN)
                 self._errors = self._scheduler.error_chan()
             for error in self._errors:
                 _call(self._on_error, error)
             self._errors = None
-            if self._scheduler.status in (Status.STOPPING, Status.STOPPED):
+            if self._started:
                 return
 
     def _sample(self) -> None:
@@ -96,11 +99,12 @@ class Monitor:
         self._last = summary
         _call(self._on_summary, summary)
 
-    def _stop(self) -> None:
+    def _stop(self) -> Summary | None:
         try:
-            self._scheduler.stop()
+            return self._scheduler.stop()
         except StateError:
             log.debug("somebody else is stopping the scheduler")
+            return None
 
 
 def _call(function: Callable[..., object], value: object) -> None:

@@ -62,7 +62,8 @@ class Alarm:
         self._timer = gevent.get_hub().loop.timer(seconds, seconds)
 
     def __enter__(self) -> None:
-        self._timer.start(gevent.getcurrent().throw, TimeLimit(self._seconds))
+        # again(), not start(): a timer that is started again only has the rest of its time.
+        self._timer.again(gevent.getcurrent().throw, TimeLimit(self._seconds))
 
     def __exit__(self, *exc_info: object) -> None:
         self._timer.stop()
@@ -208,19 +209,19 @@ class Run:
             self._report(visit, error, error.kind)
         except NoModule as error:
             self._report(visit, error, "no_module")
-        except BaseException:
-            self._interrupted(visit, datum)
+        except BaseException as cause:
+            self._interrupted(visit, datum, cause)
             raise
         finally:
             self._close(visit)
 
-    def _interrupted(self, visit: Visit, datum: object) -> None:
+    def _interrupted(self, visit: Visit, datum: object, cause: BaseException) -> None:
         if self._stopping:
             self._give_back(visit)
         else:
-            self._report(
-                visit, CrawlerError(f"the greenlet working on {datum} was killed"), "killed"
-            )
+            error = CrawlerError(f"the greenlet working on {datum} was killed")
+            error.__cause__ = cause
+            self._report(visit, error, "killed")
 
     def _report(self, visit: Visit, error: CrawlerError, kind: str) -> None:
         visit.fail(kind)
@@ -246,17 +247,19 @@ class Run:
                 if isinstance(found, Request):
                     self.frontier.admit(found)
                 else:
-                    self.items_found += 1
                     with alarm.paused():
                         self._hand(visit, found, self.items)
+                    self.items_found += 1
 
     def _process(self, _: Visit, item: Item, alarm: Alarm) -> None:
-        pipeline = self.registrar.get(Pipeline, timeout=_MODULE_WAIT)
         try:
+            pipeline = self.registrar.get(Pipeline, timeout=_MODULE_WAIT)
             with alarm:
                 kept = pipeline.send(item)
-        except ModuleError:
-            self.items_failed += 1
+        except BaseException as error:
+            # What stop() interrupts is not failed but pending, as its request is.
+            if isinstance(error, CrawlerError) or not self._stopping:
+                self.items_failed += 1
             raise
         if kept is None:
             self.items_dropped += 1

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import gevent
 
-from ..data import Request
+from ..data import Request, new_id
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import Scope
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
@@ -68,9 +68,9 @@ class Scheduler:
             requests = _requests(first)
             scope = self._request_args.scope.including(request.url for request in requests)
             run = self._new_run(scope)
-            reasons = {request.url: run.frontier.admit(request) for request in requests}
-            if all(reasons.values()):
-                raise Refused({url: str(reason) for url, reason in reasons.items()})
+            reasons = [(request.url, run.frontier.admit(request)) for request in requests]
+            if all(reason for _, reason in reasons):
+                raise Refused({url: str(reason) for url, reason in reasons})
             for module in self.registrar.all(Module):
                 module.clear()
             run.begin()
@@ -244,6 +244,7 @@ def _requests(first: First) -> list[Request]:
 
 
 def _a_request(one: object) -> Request:
+    """Return *one* with an id of its own: copies made by replace() share theirs."""
     if not isinstance(one, Request):
         raise ValueError(f"a first request must be a Request or a URL, not {one!r}")
-    return one
+    return one.replace(id=new_id())

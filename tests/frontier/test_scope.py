@@ -319,3 +319,73 @@ def test_hostile_urls_cost_little():
         scope.refusal(text, 0)
 
     assert time.perf_counter() - started < 5
+
+
+def patterns(include=(), exclude=()):
+    return Scope(["example.org"], max_depth=None, include=include, exclude=exclude)
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "path", "expected"),
+    [
+        ([], [], "a", None),
+        (["/blog/"], [], "blog/1", None),
+        (["/blog/"], [], "shop/1", "include"),
+        (["/blog/", r"/\d+$"], [], "shop/1", None),
+        ([], [r"\.pdf$"], "a.pdf", "exclude"),
+        ([], [r"\.pdf$"], "a.pdf?b", None),
+        ([], ["/private", "logout"], "a?logout=1", "exclude"),
+        (["/blog/"], ["draft"], "blog/draft", "exclude"),
+        (["/blog/"], ["draft"], "shop/draft", "exclude"),
+        (["/blog/"], ["draft"], "blog/1", None),
+        (["(?i)/BLOG/"], [], "blog/1", None),
+        (["^http://example.org/a"], [], "a", None),
+    ],
+)
+def test_patterns(include, exclude, path, expected):
+    assert expected == patterns(include, exclude).refusal(f"http://example.org/{path}", 1)
+
+
+def test_first_requests_need_not_be_of_the_kind_that_is_included():
+    scope = patterns(["/blog/"], ["draft"])
+
+    assert scope.refusal("http://example.org/", 0) is None
+    assert scope.refusal("http://example.org/", 1) == "include"
+    assert scope.refusal("http://example.org/draft", 0) == "exclude"
+
+
+def test_patterns_are_the_last_reason():
+    scope = Scope(["example.org"], max_url_length=30, include=["/blog/"], exclude=["x"])
+
+    assert scope.refusal("http://x.org/", 0) == "domain"
+    assert scope.refusal("http://example.org/x", 1) == "depth"
+    assert scope.refusal("http://example.org/" + "x" * 30, 0) == "length"
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+@pytest.mark.parametrize(
+    "pattern", ["(", "*a", "[z-a]", "(?P<a>", "a{99999999999}", "\\", None, b"a"]
+)
+def test_a_bad_pattern_is_named(name, pattern):
+    with pytest.raises(ValueError) as caught:
+        Scope(["example.org"], **{name: ["fine", pattern]})
+
+    assert type(caught.value) is ValueError
+    assert f"{name} pattern {pattern!r} is " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+def test_patterns_are_a_collection(name):
+    with pytest.raises(ValueError, match=f"{name} must be a list of patterns, not just '/blog/'"):
+        Scope(["example.org"], **{name: "/blog/"})
+
+
+def test_patterns_are_part_of_the_value():
+    scope = patterns(["a"], ["b"])
+
+    assert scope == patterns(("a",), ("b",))
+    assert scope != patterns(["a"])
+    assert hash(scope) == hash(patterns(["a"], ["b"]))
+    assert scope.including(["http://c.net/"]).refusal("http://c.net/b", 1) == "exclude"
+    scope.refusal("http://example.org/", 1)
+    assert copy.deepcopy(scope) == scope

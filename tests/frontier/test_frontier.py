@@ -1,0 +1,644 @@
+import random
+
+import gevent
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from crawler.data import Headers, Request, Response
+from crawler.errors import FrontierClosed
+from crawler.frontier import DONE, Frontier, Outcome, Scope, UrlCounts, failed, refused
+from crawler.frontier.frontier import MAX_REDIRECTS
+
+HOME = "http://site.test/"
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """A deadlock is a red test, not a hung run."""
+    with gevent.Timeout(30):
+        yield
+
+
+@pytest.fixture
+def frontier():
+    return Frontier(Scope(["site.test"], max_depth=5))
+
+
+def page(name="", **fields):
+    return Request(HOME + str(name), **fields)
+
+
+def take_all(frontier):
+    return [frontier.take() for _ in range(len(frontier))]
+
+
+def names(requests):
+    return [request.url.removeprefix(HOME) for request in requests]
+
+
+def to(request, location, status=302):
+    return Response(request.url, status, Headers({"location": location}), b"", request)
+
+
+# -- admit --------------------------------------------------------------------------------------
+
+
+def test_a_request_is_outstanding_from_admit_to_settle(frontier):
+    assert frontier.idle
+    assert frontier.admit(page()) is None
+    assert repr(frontier) == "<Frontier open, 1 waiting, 0 taken>"
+    request = frontier.take()
+    assert repr(frontier) == "<Frontier open, 0 waiting, 1 taken>"
+    assert not frontier.idle
+
+    frontier.settle(request, DONE)
+
+    assert frontier.idle
+    assert frontier.counts() == UrlCounts(met=1, admitted=1, done=1)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (Request("nonsense"), "invalid"),
+        (Request("http://"), "invalid"),
+        (Request("ftp://site.test/"), "scheme"),
+        (Request("http://other.test/"), "domain"),
+        (page(depth=6), "depth"),
+        (page("x" * 3000), "length"),
+    ],
+)
+def test_what_is_out_of_scope_is_turned_away_with_one_reason(frontier, request_, reason):
+    assert frontier.admit(request_) == reason
+
+    assert frontier.idle
+    assert frontier.counts() == UrlCounts(met=1, turned_away={reason: 1})
+
+
+def test_what_was_turned_away_for_its_depth_may_come_nearer(frontier):
+    assert frontier.admit(page(depth=6)) == "depth"
+    assert frontier.admit(page(depth=5)) is None
+
+
+@pytest.mark.parametrize("state", ["waiting", "taken", "settled"])
+def test_a_url_is_admitted_once(frontier, state):
+    frontier.admit(page())
+    if state != "waiting":
+        request = frontier.take()
+    if state == "settled":
+        frontier.settle(request, DONE)
+
+    assert frontier.admit(page("#again")) == "seen"
+    assert frontier.counts().turned_away == {"seen": 1}
+
+
+def test_dont_filter_is_admitted_again_and_again(frontier):
+    request = page(dont_filter=True)
+
+    for _ in range(3):
+        assert frontier.admit(request) is None
+
+    taken = take_all(frontier)
+    assert len({each.id for each in taken}) == 3
+    for each in taken:
+        frontier.settle(each, DONE)
+    assert frontier.counts() == UrlCounts(met=3, admitted=3, done=3)
+    assert frontier.admit(page()) == "seen"
+
+
+def test_dont_filter_does_not_let_in_what_is_out_of_scope(frontier):
+    assert frontier.admit(Request("http://other.test/", dont_filter=True)) == "domain"
+
+
+def test_many_greenlets_admitting_one_url_let_it_in_once(frontier):
+    answers = []
+
+    def admit():
+        for n in range(50):
+            answers.append(frontier.admit(page(n)))
+            gevent.sleep(0)
+
+    gevent.joinall([gevent.spawn(admit) for _ in range(10)], raise_error=True)
+
+    assert answers.count(None) == len(frontier) == 50
+    assert frontier.counts().turned_away == {"seen": 450}
+
+
+# -- the order ----------------------------------------------------------------------------------
+
+
+def test_nearest_first_then_oldest(frontier):
+    for name, depth in [("c", 3), ("a1", 1), ("b", 2), ("a2", 1), ("start", 0)]:
+        frontier.admit(page(name, depth=depth))
+
+    assert names(take_all(frontier)) == ["start", "a1", "a2", "b", "c"]
+
+
+def test_priority_before_depth(frontier):
+    frontier.admit(page("near", depth=0))
+    frontier.admit(page("urgent", depth=5, priority=1))
+    frontier.admit(page("later", depth=0, priority=-1))
+
+    assert names(take_all(frontier)) == ["urgent", "near", "later"]
+
+
+def test_found_again_nearer_a_waiting_url_moves_up(frontier):
+    frontier.admit(page("far", depth=4, found_on="there", meta={"mine": 1}))
+    frontier.admit(page("middle", depth=2))
+
+    assert frontier.admit(page("far", depth=1, found_on="here")) == "seen"
+    assert len(frontier) == 2
+    moved, middle = take_all(frontier)
+
+    assert names([moved, middle]) == ["far", "middle"]
+    assert (moved.depth, moved.found_on, moved.meta["mine"]) == (1, "here", 1)
+    assert len(frontier) == 0
+    for request in (moved, middle):
+        frontier.settle(request, DONE)
+    assert frontier.counts() == UrlCounts(met=3, admitted=2, done=2, turned_away={"seen": 1})
+
+
+def test_found_again_farther_it_stays_where_it_is(frontier):
+    frontier.admit(page("a", depth=1))
+    frontier.admit(page("a", depth=1))
+    frontier.admit(page("a", depth=4))
+
+    assert [request.depth for request in take_all(frontier)] == [1]
+
+
+def test_it_moves_up_as_often_as_it_is_found_nearer(frontier):
+    for depth in (5, 4, 4, 2, 3, 0, 1):
+        frontier.admit(page("a", depth=depth))
+    frontier.admit(page("b", depth=1))
+
+    assert [request.depth for request in take_all(frontier)] == [0, 1]
+    waiter = gevent.spawn(frontier.take)
+    gevent.idle()
+    assert not waiter.ready()
+    waiter.kill()
+
+
+def test_the_target_of_a_redirect_moves_up_too(frontier):
+    frontier.admit(page("a", depth=3))
+    request = frontier.take()
+    assert frontier.redirect(request, to(request, "/b")) is None
+    frontier.admit(page("c", depth=2))
+
+    frontier.admit(page("b", depth=1))
+
+    hop, _ = take_all(frontier)
+    assert (hop.depth, hop.id, hop.url) == (1, request.id, HOME + "b")
+
+
+# -- take ---------------------------------------------------------------------------------------
+
+
+def test_take_waits_for_a_request(frontier):
+    taker = gevent.spawn(frontier.take)
+    gevent.idle()
+    assert not taker.ready()
+
+    frontier.admit(page())
+
+    assert taker.get(timeout=5).url == HOME
+
+
+def test_several_takers_get_different_requests(frontier):
+    takers = [gevent.spawn(frontier.take) for _ in range(5)]
+    gevent.idle()
+
+    for n in range(5):
+        frontier.admit(page(n))
+
+    gevent.joinall(takers, timeout=5, raise_error=True)
+    assert sorted(names(taker.value for taker in takers)) == list("01234")
+
+
+def test_a_killed_taker_loses_nothing(frontier):
+    takers = [gevent.spawn(frontier.take) for _ in range(3)]
+    gevent.idle()
+    frontier.admit(page())
+    gevent.killall(takers, timeout=5)
+
+    left = [taker for taker in takers if isinstance(taker.value, Request)]
+    assert len(left) + len(frontier) == 1
+    if len(frontier):
+        assert frontier.take().url == HOME
+
+
+def test_paused_gives_nothing_and_resumed_goes_on(frontier):
+    before = gevent.spawn(frontier.take)
+    gevent.idle()
+    frontier.pause()
+    after = gevent.spawn(frontier.take)
+    frontier.admit(page(1))
+    frontier.admit(page(2))
+    gevent.idle()
+    gevent.idle()
+    assert not before.ready()
+    assert not after.ready()
+    assert repr(frontier) == "<Frontier paused, 2 waiting, 0 taken>"
+
+    frontier.resume()
+
+    assert sorted(names([before.get(timeout=5), after.get(timeout=5)])) == ["1", "2"]
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_close_wakes_every_taker(frontier, paused):
+    if paused:
+        frontier.pause()
+    takers = [gevent.spawn(frontier.take) for _ in range(20)]
+    gevent.idle()
+
+    frontier.close()
+
+    gevent.joinall(takers, timeout=5)
+    assert all(isinstance(taker.exception, FrontierClosed) for taker in takers)
+    with pytest.raises(FrontierClosed):
+        frontier.take()
+    assert repr(frontier) == "<Frontier closed, 0 waiting, 0 taken>"
+
+
+def test_what_is_outstanding_stays_pending_when_it_is_closed(frontier):
+    for n in range(5):
+        frontier.admit(page(n))
+    taken = frontier.take()
+
+    frontier.close()
+
+    assert frontier.counts().pending == 5
+    frontier.settle(taken, DONE)
+    assert frontier.counts().pending == 4
+
+
+# -- settle and put back ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outcome", "figures"),
+    [
+        (DONE, {"done": 1}),
+        (Outcome("done"), {"done": 1}),
+        (failed("dns"), {"failed": {"dns": 1}}),
+        (refused("robots"), {"refused": {"robots": 1}}),
+    ],
+)
+def test_each_outcome_has_its_own_count(frontier, outcome, figures):
+    frontier.admit(page())
+
+    frontier.settle(frontier.take(), outcome)
+
+    assert frontier.counts() == UrlCounts(met=1, admitted=1, **figures)
+
+
+@pytest.mark.parametrize("again", ["settle", "put_back"])
+def test_a_request_is_settled_once(frontier, again):
+    frontier.admit(page())
+    request = frontier.take()
+    frontier.settle(request, DONE)
+
+    with pytest.raises(ValueError, match="not taken: a request is settled once"):
+        frontier.settle(request, DONE) if again == "settle" else frontier.put_back(request)
+
+    assert frontier.counts().done == 1
+
+
+def test_only_what_was_taken_can_be_settled(frontier):
+    request = page()
+    frontier.admit(request)
+
+    with pytest.raises(ValueError, match="not taken"):
+        frontier.settle(request, DONE)
+
+
+def test_put_back_waits_again_past_admission_and_keeps_its_identity(frontier):
+    frontier.admit(page("a", depth=1))
+    frontier.admit(page("b", depth=2))
+    request = frontier.take()
+
+    frontier.put_back(request)
+
+    assert frontier.counts() == UrlCounts(met=2, admitted=2, pending=2)
+    again = frontier.take()
+    assert again.id == request.id
+    frontier.settle(again, DONE)
+    assert names(take_all(frontier)) == ["b"]
+
+
+def test_outcomes_read_well():
+    assert [str(each) for each in (DONE, failed("dns"), refused("seen"))] == [
+        "done",
+        "failed(dns)",
+        "refused(seen)",
+    ]
+
+
+# -- join ---------------------------------------------------------------------------------------
+
+
+def test_join_waits_for_the_last_settlement(frontier):
+    frontier.admit(page(1))
+    frontier.admit(page(2))
+    waiter = gevent.spawn(frontier.join)
+    one, two = take_all(frontier)
+    frontier.settle(one, DONE)
+    gevent.idle()
+    assert not waiter.ready()
+
+    frontier.settle(two, failed("x"))
+
+    assert waiter.get(timeout=5) is True
+
+
+def test_join_is_over_at_once_when_nothing_is_outstanding(frontier):
+    assert frontier.join() is True
+    assert frontier.join(timeout=0) is True
+
+
+def test_join_gives_up_after_its_timeout(frontier):
+    frontier.admit(page())
+
+    assert frontier.join(timeout=0) is False
+    assert frontier.join(timeout=0.01) is False
+
+
+def test_join_goes_on_when_something_is_admitted_before_it_wakes(frontier):
+    frontier.admit(page(1))
+    waiter = gevent.spawn(frontier.join)
+    gevent.idle()
+    frontier.settle(frontier.take(), DONE)
+    frontier.admit(page(2))
+    gevent.idle()
+    assert not waiter.ready()
+
+    frontier.settle(frontier.take(), DONE)
+
+    assert waiter.get(timeout=5) is True
+
+
+def test_join_ends_when_the_frontier_is_closed_and_stays_so(frontier):
+    frontier.admit(page(1))
+    waiter = gevent.spawn(frontier.join)
+    gevent.idle()
+
+    frontier.close()
+    frontier.admit(page(2))
+
+    assert waiter.get(timeout=5) is False
+    assert frontier.join() is False
+
+
+# -- redirects ----------------------------------------------------------------------------------
+
+
+def taken(frontier, name="a", **fields):
+    frontier.admit(page(name, **fields))
+    return frontier.take()
+
+
+def test_a_hop_waits_behind_admission_as_the_same_request(frontier):
+    request = taken(frontier)
+
+    assert frontier.redirect(request, to(request, "/b")) is None
+
+    hop = frontier.take()
+    assert (hop.id, hop.url, hop.redirects) == (request.id, HOME + "b", (HOME + "a",))
+    assert frontier.counts() == UrlCounts(met=1, admitted=1, pending=1)
+    frontier.settle(hop, DONE)
+    assert frontier.idle
+
+
+@pytest.mark.parametrize(
+    ("location", "outcome"),
+    [
+        ("http://other.test/", refused("domain")),
+        ("mailto:x@site.test", refused("scheme")),
+        ("http://[", refused("invalid")),
+        ("/" + "x" * 3000, refused("length")),
+        ("/a", failed("redirect_loop")),
+        ("#fragment", failed("redirect_loop")),
+        ("http://SITE.test:80/%61", failed("redirect_loop")),
+    ],
+)
+def test_a_hop_that_may_not_be_fetched_ends_the_request(frontier, location, outcome):
+    request = taken(frontier)
+
+    assert frontier.redirect(request, to(request, location)) == outcome
+
+    frontier.settle(request, outcome)
+    assert frontier.idle
+
+
+def test_a_chain_has_a_limit(frontier):
+    request = taken(frontier, 0)
+    for n in range(1, MAX_REDIRECTS + 1):
+        assert frontier.redirect(request, to(request, f"/{n}")) is None
+        request = frontier.take()
+
+    assert frontier.redirect(request, to(request, "/more")) == failed("redirect_limit")
+
+
+def test_a_longer_loop_is_a_loop(frontier):
+    request = taken(frontier, "a")
+    for name in "bc":
+        frontier.redirect(request, to(request, f"/{name}"))
+        request = frontier.take()
+
+    assert frontier.redirect(request, to(request, "/b")) == failed("redirect_loop")
+
+
+def test_a_hop_to_what_others_have_met_is_refused_as_seen(frontier):
+    request = taken(frontier)
+    frontier.admit(page("b"))
+
+    assert frontier.redirect(request, to(request, "/b")) == refused("seen")
+
+
+def test_a_hop_is_seen_from_then_on(frontier):
+    request = taken(frontier)
+    frontier.redirect(request, to(request, "/b"))
+
+    assert frontier.admit(page("b")) == "seen"
+    other = taken(frontier, "c", priority=9)
+    assert frontier.redirect(other, to(other, "/b")) == refused("seen")
+
+
+def test_a_hop_that_is_refused_for_its_scope_is_not_seen():
+    frontier = Frontier(Scope(["site.test"], max_depth=0).including(["http://site.test/"]))
+    request = taken(frontier)
+    frontier.redirect(request, to(request, "http://other.test/x"))
+
+    assert frontier.admit(Request("http://other.test/x")) == "domain"
+
+
+def test_with_dont_filter_a_hop_may_be_seen_but_not_loop(frontier):
+    frontier.admit(page("b"))
+    frontier.settle(frontier.take(), DONE)
+    request = taken(frontier, dont_filter=True)
+
+    assert frontier.redirect(request, to(request, "/b")) is None
+    hop = frontier.take()
+    assert frontier.redirect(hop, to(hop, "/a")) == failed("redirect_loop")
+
+
+def test_two_dont_filter_requests_may_be_redirected_to_one_page(frontier):
+    requests = [taken(frontier, dont_filter=True) for _ in range(3)]
+
+    for request in requests:
+        assert frontier.redirect(request, to(request, "/b")) is None
+
+    assert len({hop.id for hop in take_all(frontier)}) == 3
+
+
+def test_a_form_that_redirects_to_itself_is_no_loop(frontier):
+    request = taken(frontier, method="POST", body=b"x")
+
+    assert frontier.redirect(request, to(request, "/a", 303)) is None
+
+    hop = frontier.take()
+    assert (hop.method, hop.url) == ("GET", HOME + "a")
+    assert frontier.redirect(hop, to(hop, "/a", 303)) == failed("redirect_loop")
+
+
+def test_a_form_that_redirects_to_a_page_that_was_met_is_seen(frontier):
+    frontier.admit(page("a", depth=5))
+    request = taken(frontier, method="POST")
+
+    assert frontier.redirect(request, to(request, "/a", 303)) == refused("seen")
+
+
+def test_only_what_was_taken_can_be_redirected(frontier):
+    request = taken(frontier)
+    frontier.settle(request, DONE)
+
+    with pytest.raises(ValueError, match="not taken"):
+        frontier.redirect(request, to(request, "/b"))
+
+
+# -- against a model ----------------------------------------------------------------------------
+
+
+class FrontierAgainstAModel(RuleBasedStateMachine):
+    """Waiting, taken and settled partition what was admitted; the best of the waiting is next."""
+
+    def __init__(self):
+        super().__init__()
+        self.frontier = Frontier(Scope(["site.test"], max_depth=3))
+        self.depths = {}
+        self.met = set()
+        self.taken = []
+        self.ended = self.turned_away = 0
+
+    @rule(name=st.integers(0, 15), depth=st.integers(0, 5))
+    def admit(self, name, depth):
+        url = f"{HOME}{name}"
+        reason = self.frontier.admit(Request(url, depth=depth))
+        if depth > 3:
+            assert reason == "depth"
+        elif url in self.met:
+            assert reason == "seen"
+            if url in self.depths:
+                self.depths[url] = min(self.depths[url], depth)
+        else:
+            assert reason is None
+            self.met.add(url)
+            self.depths[url] = depth
+        self.turned_away += reason is not None
+
+    @precondition(lambda self: self.depths)
+    @rule()
+    def take(self):
+        with gevent.Timeout(5):
+            request = self.frontier.take()
+        depth = self.depths.pop(request.url)
+        assert request.depth == depth
+        assert depth <= min(self.depths.values(), default=9)
+        self.taken.append(request)
+
+    @precondition(lambda self: self.taken)
+    @rule(outcome=st.sampled_from([DONE, failed("x"), refused("y")]), which=st.integers(0, 99))
+    def settle(self, outcome, which):
+        self.frontier.settle(self.taken.pop(which % len(self.taken)), outcome)
+        self.ended += 1
+
+    @precondition(lambda self: self.taken)
+    @rule(which=st.integers(0, 99))
+    def put_back(self, which):
+        request = self.taken.pop(which % len(self.taken))
+        self.frontier.put_back(request)
+        with gevent.Timeout(5):
+            again = next(r for r in iter(self.frontier.take, None) if self.hold(r, request))
+        self.taken.append(again)
+
+    def hold(self, request, wanted):
+        if request.id == wanted.id:
+            return True
+        self.depths.pop(request.url)
+        self.taken.append(request)
+        return False
+
+    @precondition(lambda self: self.taken)
+    @rule(which=st.integers(0, 99), name=st.integers(0, 15))
+    def redirect(self, which, name):
+        request = self.taken.pop(which % len(self.taken))
+        url = f"{HOME}{name}"
+        outcome = self.frontier.redirect(request, to(request, f"/{name}"))
+        if url in (*request.redirects, request.url):
+            assert outcome in (failed("redirect_loop"), failed("redirect_limit"))
+        elif url in self.met:
+            assert outcome in (refused("seen"), failed("redirect_limit"))
+        elif outcome is None:
+            self.met.add(url)
+            self.depths[url] = request.depth
+        if outcome is not None:
+            self.frontier.settle(request, outcome)
+            self.ended += 1
+
+    @invariant()
+    def adds_up(self):
+        counts = self.frontier.counts()
+        assert len(self.frontier) == len(self.depths)
+        assert counts.pending == len(self.depths) + len(self.taken)
+        assert counts.admitted == counts.pending + self.ended
+        assert counts.met == counts.admitted + self.turned_away
+        assert self.frontier.idle == (counts.pending == 0)
+        assert self.frontier.join(timeout=0) == self.frontier.idle
+
+
+FrontierAgainstAModel.TestCase.settings = settings(deadline=None, max_examples=60)
+TestFrontierAgainstAModel = FrontierAgainstAModel.TestCase
+
+
+def test_takers_and_settlers_in_any_order_settle_everything_once(frontier):
+    dice = random.Random(5)
+    settled = []
+
+    def work():
+        while True:
+            try:
+                request = frontier.take()
+            except FrontierClosed:
+                return
+            for _ in range(dice.randint(0, 3)):
+                gevent.sleep(0)
+            if dice.random() < 0.2:
+                frontier.put_back(request)
+                continue
+            if request.depth < 5:
+                for _ in range(2):
+                    frontier.admit(page(dice.randrange(500), depth=request.depth + 1))
+            settled.append(request.url)
+            frontier.settle(request, DONE)
+
+    workers = [gevent.spawn(work) for _ in range(8)]
+    for n in range(20):
+        frontier.admit(page(n))
+    assert frontier.join()
+    frontier.close()
+    gevent.joinall(workers, timeout=5, raise_error=True)
+
+    assert len(settled) == len(set(settled)) == frontier.counts().admitted
+    assert frontier.counts().pending == 0
