@@ -43,8 +43,9 @@ class Headers(Mapping[str, str]):
     __slots__ = ("_fields", "_index")
 
     def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        pairs = fields.items() if isinstance(fields, Mapping) else fields
-        self._fields = tuple(pairs)
+        # What a fetcher brings is a list, and there are many of those.
+        is_mapping = type(fields) is not list and isinstance(fields, Mapping)
+        self._fields = tuple(fields.items() if is_mapping else fields)  # type: ignore[union-attr]
         self._index: dict[str, list[str]] | None = None
 
     @property

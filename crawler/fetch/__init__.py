@@ -6,7 +6,8 @@ they return is whole, decoded, and within its limits.
 """
 
 from .curl import CurlFetch
+from .guard import AddressGuard, any_address
 from .limits import Limits
 from .session import SessionFetch
 
-__all__ = ["CurlFetch", "Limits", "SessionFetch"]
+__all__ = ["AddressGuard", "CurlFetch", "Limits", "SessionFetch", "any_address"]

@@ -18,6 +18,7 @@ from ..data import Request, Response
 from ..errors import FetchError, StateError
 from . import coding
 from .check import check
+from .guard import AddressGuard
 from .handle import AllowAddress, Handle, milliseconds
 from .identity import user_agent as default_user_agent
 from .limits import Limits
@@ -49,7 +50,8 @@ class CurlFetch:
 
     *ca_file* replaces the system's certificates. *allow_address* is asked, with the
     request, about each address before it is connected to: the proxy's where there is
-    one. It runs in the hub, so it must not block.
+    one. It runs in the hub, so it must not block. By default it is an AddressGuard, which
+    lets no page lead into a private network; any_address() lets it.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class CurlFetch:
         self._user_agent = user_agent
         self._verify = verify
         self._ca_file = ca_file
-        self._allow_address = allow_address
+        self._allow_address = AddressGuard() if allow_address is None else allow_address
         self._multi: Multi | None = None
         self._idle: list[Handle] = []
 
