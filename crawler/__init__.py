@@ -17,6 +17,7 @@ from .errors import (
     StateError,
 )
 from .fetch import CurlFetch, SessionFetch
+from .frontier import Budget, Politeness, Retries
 from .module import (
     MID,
     Analyzer,
@@ -54,6 +55,10 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     # fetching
     "CurlFetch",
     "SessionFetch",
+    # manners
+    "Budget",
+    "Politeness",
+    "Retries",
     # scheduling
     "DataArgs",
     "ModuleArgs",

@@ -159,7 +159,7 @@ class Link:
 
     url: str
     depth: int
-    found_on: str
+    found_on: str | None
     method: ClassVar[str] = "GET"
     body: ClassVar[bytes] = b""
     priority: ClassVar[int] = 0

@@ -104,7 +104,7 @@ def _unbrotli(body: bytes, limits: Limits) -> bytes:
 def _brotli() -> Any:
     """Return the brotli package, if there is one that can stop a decompression bomb."""
     try:
-        import brotli  # type: ignore[import-not-found]  # noqa: PLC0415 - optional
+        import brotli  # noqa: PLC0415 - slow to load, and seldom needed
     except ImportError:
         return None
     return brotli if hasattr(brotli.Decompressor, "can_accept_more_data") else None

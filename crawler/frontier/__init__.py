@@ -5,8 +5,31 @@ A request is outstanding from admit() to settle(). Scope and seen decide once, a
 a redirect hop or a request put back re-enters behind them, keeping its identity.
 """
 
-from .frontier import Frontier
+from .budget import Budget
+from .frontier import Frontier, Next
+from .hosts import HostFigures
 from .outcome import DONE, Outcome, UrlCounts, failed, refused
+from .politeness import Politeness
+from .retry import Retries
 from .scope import Scope
+from .seen import BloomSeen, ExactSeen, MmapSeen
+from .traps import TrapGuard
 
-__all__ = ["DONE", "Frontier", "Outcome", "Scope", "UrlCounts", "failed", "refused"]
+__all__ = [
+    "DONE",
+    "BloomSeen",
+    "Budget",
+    "ExactSeen",
+    "Frontier",
+    "HostFigures",
+    "MmapSeen",
+    "Next",
+    "Outcome",
+    "Politeness",
+    "Retries",
+    "Scope",
+    "TrapGuard",
+    "UrlCounts",
+    "failed",
+    "refused",
+]

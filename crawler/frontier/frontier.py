@@ -1,125 +1,220 @@
-"""Frontier: admit · take · settle · join, in memory."""
+"""Frontier: admit · take · fetched · settle · join."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import logging
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from time import monotonic
 
-from gevent import Timeout
+import gevent
 from gevent.event import Event
-from gevent.lock import Semaphore
+from gevent.pool import Group
+from gevent.socket import getaddrinfo
 
-from ..data import Request, Response, new_id
-from ..errors import FrontierClosed, InvalidURL
-from ..url import canonicalize
+from .. import url as urls
+from ..data import Link, Request, Response, new_id
+from ..errors import FrontierClosed, InvalidURL, ModuleError
+from .budget import Budget
+from .gate import RobotsGate
+from .hosts import Address, Host, HostFigures, Hosts
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
-from .redirect import next_hop
+from .politeness import Politeness
+from .redirect import MAX_REDIRECTS, is_redirect, next_hop
+from .retry import HOST_KINDS, THROTTLING, Retries, retry_after
 from .scope import Scope
-from .seen import ExactSeen, fingerprint
+from .seen import BloomSeen, Seen, fingerprint
+from .traps import TrapGuard
 
 log = logging.getLogger(__name__)
 
-#: How many redirects one request may take.
-MAX_REDIRECTS = 10
+
+class Next(Enum):
+    """What comes after a fetch, if it was not the end of the request."""
+
+    ANALYZE = "analyze"
+    AGAIN = "again"
 
 
 class Frontier:
     """
-    Every request that has been admitted and is not settled, each in one of two states:
+    Every request that has been admitted and is not settled, each in one of three states:
 
-    - waiting: on the heap, by priority, then depth, then age;
-    - taken: between take() and settle(), redirect() or put_back().
+    - waiting: in the lane of its host, until the host is due and the request its next;
+    - in flight: between take() and fetched();
+    - taken: fetched, and being analysed, until settle().
 
-    Admitting never blocks. A URL found again nearer to the start while it waits moves
-    up, so that what a depth limit lets in does not depend on who answered first.
+    Admitting never blocks. A retry and a redirect hop wait again without being admitted
+    again. take() sleeps until the host that is due first, and is woken by an earlier one.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        politeness: Politeness | None = None,
+        retries: Retries | None = None,
+        budget: Budget | None = None,
+        seen: Seen | None = None,
+        traps: TrapGuard | None = None,
+        agent: str = "crawler",
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.scope = scope
         self.closed = False
-        self._seen = ExactSeen()
+        self.retried = 0
+        self.budget = budget or Budget()
+        self._politeness = politeness or Politeness()
+        self._retries = retries or Retries()
+        self._seen = BloomSeen() if seen is None else seen
+        self._traps = TrapGuard() if traps is None else traps
+        self._clock = clock
         self._ledger = Ledger()
-        self._taken: set[str] = set()
-        self._heap: list[tuple[int, int, int, bytes, Request]] = []
-        #: By fingerprint, the waiting request as it now stands; other heap entries are stale.
-        self._waiting: dict[bytes, Request] = {}
-        self._ages = itertools.count()
-        self._ready = Semaphore(0)
+        self._hosts = Hosts(self._politeness)
+        self._gate = RobotsGate(agent)
+        self._addresses: dict[str, Address] = {}
+        self._resolving = Group()
+        #: The ids of the requests that were admitted as such, and not as links.
+        self._ids: set[str] = set()
+        #: By id, the host of each request between take() and settle().
+        self._taken: dict[str, Host] = {}
+        #: The ids of those whose fetch has not ended.
+        self._in_flight: set[str] = set()
+        #: Hosts that were given up; what is found for them later is turned away.
+        self._dead: set[str] = set()
+        #: What waits, by URL, while a depth limit makes it matter how near it was found.
+        self._waiting: dict[str, Request | Link] = {}
+        #: Entries that still wait though their URL has been found nearer to the start.
+        self._stale: set[tuple[str, int]] = set()
+        self._begun = 0
+        self._bytes = 0
+        #: When the bandwidth used so far will have been made up for.
+        self._free_at = 0.0
+        self._sleepers = 0
+        self._sleeps_until = 0.0
+        self._cut_off: str | None = None
         self._flowing = Event()
         self._flowing.set()
+        self._earlier = Event()
         self._settled = Event()
         self._settled.set()
 
-    def admit(self, request: Request) -> str | None:
-        """Let *request* in, or return the reason why not."""
-        reason, key = self._judge(request)
+    # -- the contract -----------------------------------------------------------------------
+
+    def admit(self, found: Request | Link) -> str | None:
+        """Let *found* in, or return the reason why not."""
+        reason = self._judge(found)
         if reason is not None:
             self._ledger.turned_away[reason] += 1
-            log.debug("turned away (%s): %s", reason, request)
             return reason
+        if isinstance(found, Request):
+            found = self._by_itself(found)
         self._ledger.admit()
         self._settled.clear()
-        if request.dont_filter:
-            # The same request may be let in twice; each is outstanding by itself.
-            request = request.replace(id=new_id())
-            key = request.id.encode()
-        self._wait(key, request)
+        self._enter(found)
         return None
 
     def take(self) -> Request:
-        """Return the next request, waiting for one; raise FrontierClosed when closed."""
+        """Return the next request that is due, waiting for one; raise FrontierClosed when closed."""
         while True:
             self._flowing.wait()
-            self._ready.acquire()
             if self.closed:
-                self._ready.release()
                 raise FrontierClosed("the frontier is closed")
-            if self._flowing.is_set():
-                return self._pop()
-            self._ready.release()
+            now = self._clock()
+            request = self._next(now)
+            if request is not None:
+                return request
+            self._sleep(now)
+
+    def fetched(self, request: Request, result: Response | ModuleError) -> Next | Outcome:
+        """
+        Tell how a taken *request* went, at the end of its fetch; learn what to do with it.
+
+        ANALYZE passes the response on; AGAIN means that the request waits once more, as a
+        retry or a redirect hop; an outcome is how the caller must settle it.
+        """
+        now = self._clock()
+        host = self._taken.get(request.id)
+        if host is None or request.id not in self._in_flight:
+            raise ValueError(f"{request} is not taken, or was fetched already")
+        self._in_flight.remove(request.id)
+        self._learn(host, result, now)
+        if self._gate.is_question(request):
+            self._answered(host, request, result, now)
+            return Next.AGAIN
+        if isinstance(result, Response):
+            self._weigh(len(result.body), now)
+        return self._follow_up(host, request, result, now)
+
+    def is_question(self, request: Request) -> bool:
+        """Say if *request* was not admitted but asks for a robots.txt."""
+        return self._gate.is_question(request)
 
     def settle(self, request: Request, outcome: Outcome) -> None:
         """End *request*, which must be taken, for good."""
-        self._leave(request)
-        self._ledger.settle(outcome)
-        if not self._ledger.pending:
-            self._settled.set()
+        if self._gate.is_question(request):
+            self.put_back(request)
+            return
+        host = self._leave(request)
+        self._ids.discard(request.id)
+        host.done += outcome.status == "done"
+        host.failed += outcome.status == "failed"
+        self._end(outcome)
 
     def put_back(self, request: Request) -> None:
         """Return a taken *request* to the ones that wait, past admission."""
         self._leave(request)
-        self._wait(request.id.encode(), request)
-
-    def redirect(self, request: Request, response: Response) -> Outcome | None:
-        """Queue the next hop of a taken *request*; or return the outcome that ends it here."""
-        if len(request.redirects) >= MAX_REDIRECTS:
-            return failed("redirect_limit")
-        try:
-            hop = next_hop(request, response)
-            url = canonicalize(hop.url)
-        except InvalidURL:
-            return refused("invalid")
-        # A form often answers with a redirect to itself, to be fetched by GET.
-        if hop.method == request.method and url in map(canonicalize, hop.redirects):
-            return failed("redirect_loop")
-        reason = self.scope.refusal(url, hop.depth)
-        key = fingerprint(hop, url)
-        if reason is None and not self._seen.add(key) and not hop.dont_filter:
-            reason = "seen"
-        if reason is not None:
-            return refused(reason)
-        self._leave(hop)
-        self._wait(hop.id.encode() if hop.dont_filter else key, hop)
-        return None
+        if self._gate.is_question(request):
+            asker = self._gate.close(request).host
+            self._hosts.unpark(asker, self._clock())
+            self._wake_for(asker)
+        else:
+            self._enter(request, first=True)
 
     def join(self, timeout: float | None = None) -> bool:
         """Wait until nothing is outstanding, or the frontier is closed; say if nothing is."""
-        with Timeout(timeout, False):  # type: ignore[arg-type]  # the stubs do not know False
+        with gevent.Timeout(timeout, False):  # type: ignore[arg-type]  # the stubs do not know False
             # Something may have been admitted since it was settled that nothing is left.
             while not (self.idle or self.closed):
                 self._settled.wait()
         return self.idle
+
+    def close(self) -> None:
+        """Wake whoever waits; what is outstanding stays counted as pending."""
+        self.closed = True
+        self._resolving.kill(block=False)
+        self._flowing.set()
+        self._earlier.set()
+        self._settled.set()
+
+    # -- steering and watching --------------------------------------------------------------
+
+    def pause(self, host: str | None = None) -> None:
+        """Let nothing be taken (of *host*) until resume()."""
+        if host is None:
+            self._flowing.clear()
+        else:
+            self._hosts.pause(self._hosts.known(host), self._clock(), paused=True)
+
+    def resume(self, host: str | None = None) -> None:
+        if host is None:
+            self._flowing.set()
+        else:
+            self._hosts.pause(self._hosts.known(host), self._clock(), paused=False)
+            self._earlier.set()
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
+        if not seconds >= 0:
+            raise ValueError(f"a delay must be 0 or more seconds, not {seconds!r}")
+        self._hosts.known(host).delay = seconds
+
+    def cut_off(self, reason: str) -> None:
+        """Let nothing more be taken or admitted, and settle all that waits as refused."""
+        self._cut_off = reason
+        for host in list(self._hosts):
+            self._settle_all(host, refused(reason))
 
     @property
     def idle(self) -> bool:
@@ -129,69 +224,328 @@ class Frontier:
     def paused(self) -> bool:
         return not self._flowing.is_set()
 
-    def pause(self) -> None:
-        """Let nothing be taken until resume()."""
-        self._flowing.clear()
-
-    def resume(self) -> None:
-        self._flowing.set()
-
-    def close(self) -> None:
-        """Wake whoever waits; what is outstanding stays counted as pending."""
-        self.closed = True
-        self._flowing.set()
-        self._ready.release()
-        self._settled.set()
-
     def counts(self) -> UrlCounts:
         return self._ledger.counts()
 
+    def hosts(self, most: int = 20) -> list[HostFigures]:
+        """Return the figures of the hosts with the most to do."""
+        now = self._clock()
+        busiest = sorted(self._hosts, key=lambda host: (-host.queued - host.in_flight, host.name))
+        return [self._hosts.figures(host, now) for host in busiest[:most]]
+
+    @property
+    def trap_samples(self) -> dict[str, list[str]]:
+        """The first few URLs that were turned away for each kind of trap."""
+        return self._traps.samples
+
+    def waiting_for(self) -> str:
+        """Say in one line what keeps the next request from being taken."""
+        now = self._clock()
+        if self.idle:
+            return "nothing: all is settled"
+        if self.paused:
+            return "resume(): the crawl is paused"
+        if not self._hosts.queued:
+            return f"{len(self._taken)} requests in flight or being analysed"
+        due = self._hosts.first()
+        if due is None:
+            held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
+            return ", ".join(f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
+        when, name, why = due
+        return f"{name} ({why or 'due'}), in {max(0.0, when - now):.1f} s"
+
+    def next_wake(self) -> float | None:
+        """Return the seconds until the next request is due; None if none waits for its time."""
+        due = self._hosts.first()
+        return None if due is None else max(0.0, due[0] - self._clock())
+
     def __len__(self) -> int:
         """How many requests wait."""
-        return len(self._waiting)
+        return self._hosts.queued - len(self._stale)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "paused" if self.paused else "open"
         return f"<Frontier {state}, {len(self)} waiting, {len(self._taken)} taken>"
 
-    def _judge(self, request: Request) -> tuple[str | None, bytes]:
+    # -- admission --------------------------------------------------------------------------
+
+    def _judge(self, found: Request | Link) -> str | None:
         try:
-            url = canonicalize(request.url)
+            url = urls.canonicalize(found.url)
         except InvalidURL:
-            return "invalid", b""
-        reason = self.scope.refusal(url, request.depth)
+            return "invalid"
+        reason = self._cut_off or self.scope.refusal(url, found.depth)
         if reason is not None:
-            return reason, b""
-        key = fingerprint(request, url)
-        if not self._seen.add(key) and not request.dont_filter:
-            self._move_up(key, request)
-            return "seen", key
-        return None, key
+            return reason
+        if self._dead and self._name_of(url) in self._dead:
+            return "host"
+        if not self._seen.add(fingerprint(found, url)) and not found.dont_filter:
+            self._move_up(found)
+            return "seen"
+        return self._traps.refusal(url)
 
-    def _move_up(self, key: bytes, again: Request) -> None:
-        known = self._waiting.get(key)
-        if known is not None and again.depth < known.depth:
-            nearer = known.replace(depth=again.depth, found_on=again.found_on)
-            self._push(key, nearer)
+    def _by_itself(self, request: Request) -> Request:
+        """Return *request* with an id no other has that is outstanding; copies share theirs."""
+        if request.id in self._ids:
+            request = request.replace(id=new_id())
+        self._ids.add(request.id)
+        return request
 
-    def _wait(self, key: bytes, request: Request) -> None:
-        self._push(key, request)
-        self._ready.release()
+    def _move_up(self, again: Request | Link) -> None:
+        """Let a URL that waits be fetched as found nearer to the start; the old entry is stale."""
+        known = self._waiting.get(again.url)
+        if known is not None and known.depth > again.depth:
+            self._stale.add((known.url, known.depth))
+            self._enter(replace(known, depth=again.depth, found_on=again.found_on))
 
-    def _push(self, key: bytes, request: Request) -> None:
-        self._waiting[key] = request
-        entry = (-request.priority, request.depth, next(self._ages), key, request)
-        heapq.heappush(self._heap, entry)
+    def _enter(self, found: Request | Link, *, first: bool = False) -> None:
+        if self.scope.max_depth is not None:
+            self._waiting[found.url] = found
+        host = self._host_of(found.url)
+        self._hosts.put(host, found, self._clock(), first=first)
+        self._wake_for(host)
 
-    def _pop(self) -> Request:
-        while True:
-            *_, key, request = heapq.heappop(self._heap)
-            if self._waiting.get(key) is request:
-                del self._waiting[key]
-                self._taken.add(request.id)
-                return request
+    def _host_of(self, url: str) -> Host:
+        name = self._name_of(url)
+        host = self._hosts.find(name)
+        if host is None:
+            host = self._hosts.known(name)
+            if self._politeness.by_address:
+                self._hosts.park(host, "address")
+                self._resolving.spawn(self._resolve, host)
+        return host
 
-    def _leave(self, request: Request) -> None:
-        if request.id not in self._taken:
+    def _name_of(self, url: str) -> str:
+        name = urls.host(url)
+        return urls.registered_domain(name) if self._politeness.share == "domain" else name
+
+    def _resolve(self, host: Host) -> None:
+        """Find out which address *host* shares with others; without one it is on its own."""
+        try:
+            ip = str(getaddrinfo(host.name, None)[0][4][0])
+        except OSError:
+            ip = ""
+        if ip:
+            host.address = self._addresses.setdefault(ip, Address())
+        self._hosts.unpark(host, self._clock())
+        self._wake_for(host)
+
+    # -- taking -----------------------------------------------------------------------------
+
+    def _next(self, now: float) -> Request | None:
+        if now < self._free_at:
+            return None
+        while host := self._hosts.ready(now):
+            request = self._choose(host, now)
+            if request is None:
+                self._hosts.schedule(host, now)
+                continue
+            self._hosts.begin(host, now)
+            self._taken[request.id] = host
+            self._in_flight.add(request.id)
+            return request
+        return None
+
+    def _choose(self, host: Host, now: float) -> Request | None:
+        """Return the request to begin with *host*: what waits, or a question that comes first."""
+        if host.questions:
+            return host.questions.pop()
+        while host.lane and not host.parked:
+            request = self._hosts.pull(host)
+            if self._is_stale(request):
+                continue
+            if self._politeness.robots:
+                origin = urls.origin(request.url)
+                rules = self._gate.rules(origin, now)
+                if rules is None:
+                    self._hosts.put(host, request, now, first=True)
+                    self._hosts.park(host, "robots.txt")
+                    return self._gate.ask(host, origin, request)
+                host.crawl_delay = rules.crawl_delay(self._gate.agent)
+                if not rules.allowed(self._gate.agent, request.url):
+                    self._end(refused("robots"))
+                    continue
+            return self._counted(request)
+        return None
+
+    def _counted(self, request: Request) -> Request | None:
+        """Let *request* count as a page, unless there have been enough."""
+        if not (request.attempts or request.redirects):
+            if self.budget.pages is not None and self._begun >= self.budget.pages:
+                self._end(refused("page_limit"))
+                self.cut_off("page_limit")
+                return None
+            self._begun += 1
+        self._waiting.pop(request.url, None)
+        return request
+
+    def _is_stale(self, request: Request) -> bool:
+        entry = (request.url, request.depth)
+        if entry not in self._stale or request.dont_filter or request.method != "GET":
+            return False
+        self._stale.remove(entry)
+        return True
+
+    def _sleep(self, now: float) -> None:
+        """Wait for the next host that is due, or for an earlier one to turn up."""
+        due = self._hosts.first()
+        until = max(due[0], self._free_at) if due is not None else None
+        self._sleeps_until = float("inf") if until is None else until
+        self._earlier.clear()
+        self._sleepers += 1
+        try:
+            self._earlier.wait(None if until is None else max(0.0, until - now))
+        finally:
+            self._sleepers -= 1
+
+    def _wake_for(self, host: Host) -> None:
+        if self._sleepers and host.due() < self._sleeps_until:
+            self._earlier.set()
+
+    # -- after a fetch ----------------------------------------------------------------------
+
+    def _learn(self, host: Host, result: Response | ModuleError, now: float) -> None:
+        """Let *host* rest as it deserves: as usual, as it asks, or longer each time it fails."""
+        politeness = self._politeness
+        latency = None
+        if isinstance(result, Response):
+            latency = result.elapsed
+            if result.status in THROTTLING:
+                host.failures += 1
+                asked = retry_after(result)
+                wait = politeness.growing(politeness.throttle, host.failures)
+                self._hosts.rest(
+                    host,
+                    now,
+                    wait if asked is None else min(asked, politeness.max_retry_after),
+                    str(result.status),
+                )
+            elif result.status < 500:
+                host.failures = 0
+        elif result.kind in HOST_KINDS:
+            host.failures += 1
+            wait = politeness.growing(politeness.backoff, host.failures)
+            self._hosts.rest(host, now, wait, result.kind)
+        self._hosts.end(host, now, latency)
+        self._wake_for(host)
+
+    def _follow_up(
+        self, host: Host, request: Request, result: Response | ModuleError, now: float
+    ) -> Next | Outcome:
+        given_up = self._given_up(host)
+        attempts = (*request.attempts, _told(result))
+        if not (given_up or self._cut_off) and self._retries.worth_another(result, len(attempts)):
+            self._retry(host, request.replace(attempts=attempts), now)
+            return Next.AGAIN
+        if isinstance(result, ModuleError):
+            return failed(result.kind)
+        return self._redirect(request, result) if is_redirect(result) else Next.ANALYZE
+
+    def _retry(self, host: Host, request: Request, now: float) -> None:
+        wait = self._politeness.growing(self._retries.wait, len(request.attempts))
+        self.retried += 1
+        self._leave(request)
+        self._hosts.put_later(host, request, now + wait, now)
+        self._wake_for(host)
+
+    def _redirect(self, request: Request, response: Response) -> Next | Outcome:
+        """Let the next hop of *request* wait its turn; or return the outcome that ends it here."""
+        if len(request.redirects) >= MAX_REDIRECTS:
+            return failed("redirect_limit")
+        try:
+            hop = next_hop(request, response)
+            url = urls.canonicalize(hop.url)
+        except InvalidURL:
+            return refused("invalid")
+        # A form often answers with a redirect to itself, to be fetched by GET.
+        if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
+            return failed("redirect_loop")
+        reason = self._cut_off or self.scope.refusal(url, hop.depth)
+        if reason is None and not self._seen.add(fingerprint(hop, url)) and not hop.dont_filter:
+            reason = "seen"
+        if reason is not None:
+            return refused(reason)
+        self._leave(request)
+        self._enter(hop.replace(attempts=()), first=True)
+        return Next.AGAIN
+
+    def _answered(
+        self, host: Host, request: Request, result: Response | ModuleError, now: float
+    ) -> None:
+        """Take the answer to a question about robots.txt, and let the host that waits for it go on."""
+        self._leave(request)
+        hop = self._gate.answered(request, result, now)
+        if hop is not None:
+            target = self._host_of(hop.url)
+            self._hosts.ask(target, hop, now)
+            self._wake_for(target)
+            return
+        question = self._gate.close(request)
+        asker = question.host
+        rules = self._gate.rules(question.origin, now)
+        if rules is None:
+            self._defer(asker, host, result, now)
+        else:
+            asker.crawl_delay = rules.crawl_delay(self._gate.agent)
+            self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
+        self._hosts.unpark(asker, now)
+        self._wake_for(asker)
+
+    def _defer(self, asker: Host, host: Host, result: Response | ModuleError, now: float) -> None:
+        """Keep the requests of a host whose robots.txt cannot be had, and ask again later."""
+        if asker is not host or (isinstance(result, Response) and result.status not in THROTTLING):
+            asker.failures += 1
+            wait = self._politeness.growing(self._politeness.throttle, asker.failures)
+            self._hosts.rest(asker, now, wait, "robots.txt")
+        self._given_up(asker)
+
+    def _given_up(self, host: Host) -> bool:
+        """Give up a host that has failed too often in a row: each request for it gets its record."""
+        if host.failures < self._politeness.give_up_after:
+            return False
+        log.warning("gave up %s after %d failures in a row", host.name, host.failures)
+        self._dead.add(host.name)
+        self._settle_all(host, failed("host"))
+        return True
+
+    def _weigh(self, size: int, now: float) -> None:
+        self._bytes += size
+        if self.budget.bandwidth is not None:
+            self._free_at = max(self._free_at, now) + size / self.budget.bandwidth
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        if self.budget.bytes is not None and self._bytes >= self.budget.bytes:
+            self.cut_off("byte_limit")
+        if self.budget.errors is not None and self._ledger.failed.total() >= self.budget.errors:
+            self.cut_off("error_limit")
+
+    # -- accounting -------------------------------------------------------------------------
+
+    def _leave(self, request: Request) -> Host:
+        host = self._taken.pop(request.id, None)
+        if host is None:
             raise ValueError(f"{request} is not taken: a request is settled once")
-        self._taken.remove(request.id)
+        if request.id in self._in_flight:
+            self._in_flight.remove(request.id)
+            self._hosts.end(host, self._clock())
+            self._wake_for(host)
+        return host
+
+    def _settle_all(self, host: Host, outcome: Outcome) -> None:
+        for request in self._hosts.drain(host, self._clock()):
+            if not self._is_stale(request):
+                self._waiting.pop(request.url, None)
+                self._ids.discard(request.id)
+                self._end(outcome)
+
+    def _end(self, outcome: Outcome) -> None:
+        self._ledger.settle(outcome)
+        if outcome.status == "failed" and self.budget.errors is not None:
+            self._check_budget()
+        if not self._ledger.pending:
+            self._settled.set()
+
+
+def _told(result: Response | ModuleError) -> str:
+    return f"status {result.status}" if isinstance(result, Response) else result.reason

@@ -5,6 +5,8 @@ from __future__ import annotations
 from ..data import Headers, Request, Response
 from ..url import origin, resolve
 
+#: How many redirects one request may take.
+MAX_REDIRECTS = 10
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 #: Header fields that are meant for one origin only.
 _SECRETS = frozenset({"authorization", "cookie", "host", "proxy-authorization"})

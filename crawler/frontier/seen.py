@@ -21,7 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import mmh3
 import rbloom
 
-from ..data import Request
+from ..data import Link, Request
 
 #: How much of the error rate the first filter of a chain may use; each further one may use
 #: half of the one before. They sum up to 0.9: filters round the number of their hashes
@@ -35,7 +35,7 @@ _number = partial(int.from_bytes, byteorder="big", signed=True)
 _ItemT = TypeVar("_ItemT")
 
 
-def fingerprint(request: Request, canonical: str) -> bytes:
+def fingerprint(request: Request | Link, canonical: str) -> bytes:
     """Return 16 bytes that stand for what *request* asks for, at its *canonical* URL."""
     return fingerprint_of(canonical, request.method, request.body)
 

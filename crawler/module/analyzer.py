@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..data import Item, Request, Response, new_id
+from ..data import Item, Link, Request, Response, new_id
 from ..errors import AnalyzeError, InvalidURL
 from ..url import resolve
 from .base import Module, name_of, one_of
 
 #: What a parser may yield: requests, URLs (relative ones too), mappings and dataclasses.
 Parser = Callable[[Response], Iterable[Any] | None]
+#: What becomes of it.
+Found = Request | Link | Item
 
 
 class Analyzer(Module):
@@ -36,7 +38,7 @@ class Analyzer(Module):
         super().__init__(**identity)
         self.parsers = parsers
 
-    def analyze(self, response: Response) -> Iterator[Request | Item]:
+    def analyze(self, response: Response) -> Iterator[Found]:
         """Yield what the parsers find; then raise what failed, if anything did."""
         origin = response.request if isinstance(response, Response) else None
         with self._handling(response, Response, origin):
@@ -48,7 +50,7 @@ class Analyzer(Module):
 
     def _run(
         self, parse: Parser, response: Response, failures: list[BaseException]
-    ) -> Iterator[Request | Item]:
+    ) -> Iterator[Found]:
         outputs = _outputs(parse, response)
         while True:
             # The parser runs inside next(), and nothing else does: what is raised here is its own.
@@ -61,6 +63,8 @@ class Analyzer(Module):
             except BaseException as failure:  # user code may raise anything
                 failures.append(failure)
                 return
+            if found is None:
+                continue
             try:
                 datum = _datum(found, response, parse)
             except Exception as failure:  # what was yielded may not even be printable
@@ -79,11 +83,12 @@ def is_item(value: object) -> bool:
     return plain and not isinstance(value, Request | Response | Item)
 
 
-def found_in(response: Response, request: Request) -> Request:
-    """Return *request* as one found in *response*: the only place where depth grows."""
-    return request.replace(
-        depth=response.depth + 1, found_on=response.url, redirects=(), id=new_id()
-    )
+def found_in(response: Response, found: Request | str) -> Request | Link:
+    """Return *found* as met in *response*: the only place where depth grows."""
+    depth = response.depth + 1
+    if isinstance(found, str):
+        return Link(_absolute(response.url, found), depth, response.url)
+    return found.replace(depth=depth, found_on=response.url, redirects=(), attempts=(), id=new_id())
 
 
 def _outputs(parse: Parser, response: Response) -> Iterator[Any]:
@@ -97,13 +102,9 @@ def _outputs(parse: Parser, response: Response) -> Iterator[Any]:
     yield from found
 
 
-def _datum(found: Any, response: Response, parse: Parser) -> Request | Item:
-    if isinstance(found, Request):
+def _datum(found: Any, response: Response, parse: Parser) -> Found:
+    if isinstance(found, str | Request):
         return found_in(response, found)
-    if isinstance(found, str) and found:
-        return Request(
-            _absolute(response.url, found), depth=response.depth + 1, found_on=response.url
-        )
     if is_item(found):
         return Item(found, response.request)
     raise TypeError(
@@ -116,4 +117,4 @@ def _absolute(base: str, href: str) -> str:
     try:
         return resolve(base, href)
     except InvalidURL:
-        return href
+        return str.__str__(href)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
-from ..frontier import Scope
+from ..frontier import Budget, Frontier, Politeness, Retries, Scope, TrapGuard
 from ..module import Analyzer, Downloader, Module, Pipeline
 
 #: The lists of ModuleArgs, and what each holds.
@@ -19,20 +19,42 @@ _KINDS: dict[str, type[Module]] = {
 @dataclass(frozen=True)
 class RequestArgs:
     """
-    Which requests belong to the crawl.
+    Which requests belong to the crawl, and how its hosts are treated.
 
     The domains of the first requests are accepted in any case. A depth equal to
-    *max_depth* is fetched; 0 means the first requests only, None no limit.
+    *max_depth* is fetched; 0 means the first requests only, None no limit. *include* and
+    *exclude* are regular expressions, looked for anywhere in a URL.
     """
 
     accepted_domains: Collection[str] = ()
     max_depth: int | None = 0
+    include: Collection[str] = ()
+    exclude: Collection[str] = ()
+    max_pages_per_host: int | None = None
+    politeness: Politeness = field(default=Politeness())
+    retries: Retries = field(default=Retries())
+    budget: Budget = field(default=Budget())
     scope: Scope = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        scope = Scope(accepted_domains=self.accepted_domains, max_depth=self.max_depth)
+        scope = Scope(
+            accepted_domains=self.accepted_domains,
+            max_depth=self.max_depth,
+            include=self.include,
+            exclude=self.exclude,
+        )
         object.__setattr__(self, "scope", scope)
         object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))
+
+    def frontier(self, first: Iterable[str] = ()) -> Frontier:
+        """Return a new frontier, which accepts the domains of the *first* URLs too."""
+        return Frontier(
+            self.scope.including(first),
+            politeness=self.politeness,
+            retries=self.retries,
+            budget=self.budget,
+            traps=TrapGuard(self.max_pages_per_host),
+        )
 
 
 @dataclass(frozen=True)

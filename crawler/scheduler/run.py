@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import gevent
 from gevent.event import Event
+from gevent.lock import Semaphore
 from gevent.pool import Group
 
 from ..buffer import Pool
 from ..data import Item, Request, Response
 from ..errors import CrawlerError, FrontierClosed, ModuleError, NoModule, PoolClosed, TimeLimit
-from ..frontier import DONE, Frontier, Outcome, Scope, failed
-from ..frontier.redirect import is_redirect
+from ..frontier import DONE, Frontier, Next, Outcome, failed
 from ..module import Analyzer, Downloader, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs
 from .errors import ErrorPool
@@ -93,13 +93,13 @@ class Run:
 
     def __init__(
         self,
-        scope: Scope,
+        frontier: Frontier,
         data: DataArgs,
         modules: ModuleArgs,
         registrar: Registrar,
         errors: ErrorPool,
     ) -> None:
-        self.frontier = Frontier(scope)
+        self.frontier = frontier
         self.requests = Pool[tuple[Visit, Request]](data.req_buffer_cap, data.req_max_buffer_number)
         self.responses = Pool[tuple[Visit, Response]](
             data.resp_buffer_cap, data.resp_max_buffer_number
@@ -114,6 +114,7 @@ class Run:
         self._visits = 0
         self._quiet = Event()
         self._quiet.set()
+        self._slots = Semaphore(modules.download_workers)
         self._feeders = Group()
         self._workers = Group()
 
@@ -121,6 +122,11 @@ class Run:
         args = self._args
         self.meter.start()
         self._keep(self._feeders, self._feed)
+        budget = self.frontier.budget
+        if budget.seconds is not None:
+            self._feeders.spawn(self._end_after, budget.seconds)
+        if budget.min_rate is not None:
+            self._feeders.spawn(self._end_below, budget.min_rate, budget.patience)
         self._pump(self.requests, self._download, args.download_workers)
         self._pump(self.responses, self._analyze, args.analyze_workers)
         self._pump(self.items, self._process, args.pipeline_workers)
@@ -173,20 +179,44 @@ class Run:
         greenlet.link(again)
 
     def _feed(self) -> None:
+        """
+        Take requests for the download workers, never more than there are of them.
+
+        A request that is due is then fetched at once: the distances the frontier keeps
+        between requests are those the host sees.
+        """
         while True:
+            self._slots.acquire()
             try:
-                request = self.frontier.take()
+                self._feed_one()
             except FrontierClosed:
                 return
-            visit = Visit(request)
-            self._open(visit)
-            try:
-                self._hand(visit, request, self.requests)
             except BaseException:
-                self._give_back(visit)
+                self._slots.release()
                 raise
-            finally:
-                self._close(visit)
+
+    def _feed_one(self) -> None:
+        visit = Visit(self.frontier.take())
+        self._open(visit)
+        try:
+            self._hand(visit, visit.request, self.requests)
+        except BaseException:
+            self._give_back(visit)
+            raise
+        finally:
+            self._close(visit)
+
+    def _end_after(self, seconds: float) -> None:
+        gevent.sleep(seconds)
+        self.frontier.cut_off("time_limit")
+
+    def _end_below(self, rate: float, patience: float) -> None:
+        pages = rate * patience
+        while pages >= rate * patience:
+            before = self.meter.responses
+            gevent.sleep(patience)
+            pages = self.meter.responses - before
+        self.frontier.cut_off("slow")
 
     def _work(self, pool: Pool[tuple[Visit, T]], handle: Callable[[Visit, T, Alarm], None]) -> None:
         alarm = Alarm(self._args.time_limit)
@@ -206,9 +236,9 @@ class Run:
         try:
             handle(visit, datum, alarm)
         except ModuleError as error:
-            self._report(visit, error, error.kind)
+            self._report(visit, error)
         except NoModule as error:
-            self._report(visit, error, "no_module")
+            self._report(visit, _of_scheduler(visit, "no_module", str(error), error))
         except BaseException as cause:
             self._interrupted(visit, datum, cause)
             raise
@@ -219,37 +249,50 @@ class Run:
         if self._stopping:
             self._give_back(visit)
         else:
-            error = CrawlerError(f"the greenlet working on {datum} was killed")
-            error.__cause__ = cause
-            self._report(visit, error, "killed")
+            reason = f"the greenlet working on {datum} was killed"
+            self._report(visit, _of_scheduler(visit, "killed", reason, cause))
 
-    def _report(self, visit: Visit, error: CrawlerError, kind: str) -> None:
-        visit.fail(kind)
+    def _report(self, visit: Visit, error: ModuleError) -> None:
+        visit.fail(error.kind)
         log.debug("%s", error)
         self.errors.report(error)
 
     # -- stages -----------------------------------------------------------------------------
 
     def _download(self, visit: Visit, request: Request, alarm: Alarm) -> None:
+        try:
+            result = self._fetch(request, alarm)
+            outcome = self.frontier.fetched(request, result)
+            if outcome is Next.ANALYZE and isinstance(result, Response):
+                self._hand(visit, result, self.responses)
+                return
+        finally:
+            self._slots.release()
+        visit.outcome = outcome if isinstance(outcome, Outcome) else None
+        if visit.outcome is not None and visit.outcome.status == "failed":
+            self._report(visit, _failure(visit, result, visit.outcome.reason))
+
+    def _fetch(self, request: Request, alarm: Alarm) -> Response | ModuleError:
         downloader = self.registrar.get(Downloader, timeout=_MODULE_WAIT)
-        with alarm:
-            response = downloader.download(request)
-        self.meter.count(response)
-        if is_redirect(response):
-            visit.outcome = self.frontier.redirect(request, response)
-        else:
-            self._hand(visit, response, self.responses)
+        try:
+            with alarm:
+                response = downloader.download(request)
+        except ModuleError as error:
+            return error
+        if not self.frontier.is_question(request):
+            self.meter.count(response)
+        return response
 
     def _analyze(self, visit: Visit, response: Response, alarm: Alarm) -> None:
         analyzer = self.registrar.get(Analyzer, timeout=_MODULE_WAIT)
         with alarm:
             for found in analyzer.analyze(response):
-                if isinstance(found, Request):
-                    self.frontier.admit(found)
-                else:
+                if isinstance(found, Item):
                     with alarm.paused():
                         self._hand(visit, found, self.items)
                     self.items_found += 1
+                else:
+                    self.frontier.admit(found)
 
     def _process(self, _: Visit, item: Item, alarm: Alarm) -> None:
         try:
@@ -302,3 +345,18 @@ class Run:
             visit, _ = pool.get()
             self._give_back(visit)
             self._close(visit)
+
+
+def _failure(visit: Visit, result: Response | ModuleError, kind: str) -> ModuleError:
+    """Return the error that a fetch ended with; a chain of redirects ends without one."""
+    if isinstance(result, ModuleError):
+        return result
+    return _of_scheduler(visit, kind, f"{result.status} to {result.headers['location']!r:.200}")
+
+
+def _of_scheduler(
+    visit: Visit, kind: str, reason: str, cause: BaseException | None = None
+) -> ModuleError:
+    error = ModuleError("scheduler", visit.request, reason, kind)
+    error.__cause__ = cause
+    return error

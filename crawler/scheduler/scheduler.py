@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import gevent
 
-from ..data import Request, new_id
+from ..data import Request
 from ..errors import CrawlerError, Refused, StateError
-from ..frontier import Scope
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .errors import ErrorPool
@@ -52,7 +51,9 @@ class Scheduler:
             registrar = Registrar()
             for module in module_args.modules:
                 registrar.register(module)
-            run = Run(request_args.scope, data_args, module_args, registrar, _errors(data_args))
+            run = Run(
+                request_args.frontier(), data_args, module_args, registrar, _errors(data_args)
+            )
             if self._initialized:
                 self._run.errors.close()
             self._request_args, self._data_args = request_args, data_args
@@ -66,8 +67,7 @@ class Scheduler:
         """
         with self._life.step(Status.STARTING, Status.STARTED):
             requests = _requests(first)
-            scope = self._request_args.scope.including(request.url for request in requests)
-            run = self._new_run(scope)
+            run = self._new_run(requests)
             reasons = [(request.url, run.frontier.admit(request)) for request in requests]
             if all(reason for _, reason in reasons):
                 raise Refused({url: str(reason) for url, reason in reasons})
@@ -200,12 +200,13 @@ class Scheduler:
                 f"{what} called from inside a module would wait for itself: use {remedy}"
             )
 
-    def _new_run(self, scope: Scope) -> Run:
+    def _new_run(self, first: list[Request]) -> Run:
         """Return a run whose errors go to whoever already waits for them."""
         errors = self._run.errors
         if errors.closed:
             errors = _errors(self._data_args)
-        return Run(scope, self._data_args, self._module_args, self.registrar, errors)
+        frontier = self._request_args.frontier(request.url for request in first)
+        return Run(frontier, self._data_args, self._module_args, self.registrar, errors)
 
     def _modules(self, kind: type[Module]) -> tuple[ModuleSummary, ...]:
         return tuple(module.summary() for module in self.registrar.all(kind))
@@ -244,7 +245,6 @@ def _requests(first: First) -> list[Request]:
 
 
 def _a_request(one: object) -> Request:
-    """Return *one* with an id of its own: copies made by replace() share theirs."""
     if not isinstance(one, Request):
         raise ValueError(f"a first request must be a Request or a URL, not {one!r}")
-    return one.replace(id=new_id())
+    return one

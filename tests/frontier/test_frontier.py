@@ -8,8 +8,19 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import FrontierClosed
-from crawler.frontier import DONE, Frontier, Outcome, Scope, UrlCounts, failed, refused
-from crawler.frontier.frontier import MAX_REDIRECTS
+from crawler.frontier import (
+    DONE,
+    Frontier,
+    Next,
+    Outcome,
+    Politeness,
+    Retries,
+    Scope,
+    UrlCounts,
+    failed,
+    refused,
+)
+from crawler.frontier.redirect import MAX_REDIRECTS
 
 HOME = "http://site.test/"
 
@@ -23,7 +34,9 @@ def deadline():
 
 @pytest.fixture
 def frontier():
-    return Frontier(Scope(["site.test"], max_depth=5))
+    return Frontier(
+        Scope(["site.test"], max_depth=5), politeness=Politeness.off(), retries=Retries(1)
+    )
 
 
 def page(name="", **fields):
@@ -40,6 +53,12 @@ def names(requests):
 
 def to(request, location, status=302):
     return Response(request.url, status, Headers({"location": location}), b"", request)
+
+
+def redirect(frontier, request, response):
+    """Say how a redirect ends *request*; None if its hop waits."""
+    outcome = frontier.fetched(request, response)
+    return None if outcome is Next.AGAIN else outcome
 
 
 # -- admit --------------------------------------------------------------------------------------
@@ -183,7 +202,7 @@ def test_it_moves_up_as_often_as_it_is_found_nearer(frontier):
 def test_the_target_of_a_redirect_moves_up_too(frontier):
     frontier.admit(page("a", depth=3))
     request = frontier.take()
-    assert frontier.redirect(request, to(request, "/b")) is None
+    assert redirect(frontier, request, to(request, "/b")) is None
     frontier.admit(page("c", depth=2))
 
     frontier.admit(page("b", depth=1))
@@ -402,7 +421,7 @@ def taken(frontier, name="a", **fields):
 def test_a_hop_waits_behind_admission_as_the_same_request(frontier):
     request = taken(frontier)
 
-    assert frontier.redirect(request, to(request, "/b")) is None
+    assert redirect(frontier, request, to(request, "/b")) is None
 
     hop = frontier.take()
     assert (hop.id, hop.url, hop.redirects) == (request.id, HOME + "b", (HOME + "a",))
@@ -426,7 +445,7 @@ def test_a_hop_waits_behind_admission_as_the_same_request(frontier):
 def test_a_hop_that_may_not_be_fetched_ends_the_request(frontier, location, outcome):
     request = taken(frontier)
 
-    assert frontier.redirect(request, to(request, location)) == outcome
+    assert redirect(frontier, request, to(request, location)) == outcome
 
     frontier.settle(request, outcome)
     assert frontier.idle
@@ -435,41 +454,45 @@ def test_a_hop_that_may_not_be_fetched_ends_the_request(frontier, location, outc
 def test_a_chain_has_a_limit(frontier):
     request = taken(frontier, 0)
     for n in range(1, MAX_REDIRECTS + 1):
-        assert frontier.redirect(request, to(request, f"/{n}")) is None
+        assert redirect(frontier, request, to(request, f"/{n}")) is None
         request = frontier.take()
 
-    assert frontier.redirect(request, to(request, "/more")) == failed("redirect_limit")
+    assert redirect(frontier, request, to(request, "/more")) == failed("redirect_limit")
 
 
 def test_a_longer_loop_is_a_loop(frontier):
     request = taken(frontier, "a")
     for name in "bc":
-        frontier.redirect(request, to(request, f"/{name}"))
+        redirect(frontier, request, to(request, f"/{name}"))
         request = frontier.take()
 
-    assert frontier.redirect(request, to(request, "/b")) == failed("redirect_loop")
+    assert redirect(frontier, request, to(request, "/b")) == failed("redirect_loop")
 
 
 def test_a_hop_to_what_others_have_met_is_refused_as_seen(frontier):
     request = taken(frontier)
     frontier.admit(page("b"))
 
-    assert frontier.redirect(request, to(request, "/b")) == refused("seen")
+    assert redirect(frontier, request, to(request, "/b")) == refused("seen")
 
 
 def test_a_hop_is_seen_from_then_on(frontier):
     request = taken(frontier)
-    frontier.redirect(request, to(request, "/b"))
+    redirect(frontier, request, to(request, "/b"))
 
     assert frontier.admit(page("b")) == "seen"
     other = taken(frontier, "c", priority=9)
-    assert frontier.redirect(other, to(other, "/b")) == refused("seen")
+    assert redirect(frontier, other, to(other, "/b")) == refused("seen")
 
 
 def test_a_hop_that_is_refused_for_its_scope_is_not_seen():
-    frontier = Frontier(Scope(["site.test"], max_depth=0).including(["http://site.test/"]))
+    frontier = Frontier(
+        Scope(["site.test"], max_depth=0).including(["http://site.test/"]),
+        politeness=Politeness.off(),
+        retries=Retries(1),
+    )
     request = taken(frontier)
-    frontier.redirect(request, to(request, "http://other.test/x"))
+    redirect(frontier, request, to(request, "http://other.test/x"))
 
     assert frontier.admit(Request("http://other.test/x")) == "domain"
 
@@ -479,16 +502,16 @@ def test_with_dont_filter_a_hop_may_be_seen_but_not_loop(frontier):
     frontier.settle(frontier.take(), DONE)
     request = taken(frontier, dont_filter=True)
 
-    assert frontier.redirect(request, to(request, "/b")) is None
+    assert redirect(frontier, request, to(request, "/b")) is None
     hop = frontier.take()
-    assert frontier.redirect(hop, to(hop, "/a")) == failed("redirect_loop")
+    assert redirect(frontier, hop, to(hop, "/a")) == failed("redirect_loop")
 
 
 def test_two_dont_filter_requests_may_be_redirected_to_one_page(frontier):
     requests = [taken(frontier, dont_filter=True) for _ in range(3)]
 
     for request in requests:
-        assert frontier.redirect(request, to(request, "/b")) is None
+        assert redirect(frontier, request, to(request, "/b")) is None
 
     assert len({hop.id for hop in take_all(frontier)}) == 3
 
@@ -496,18 +519,18 @@ def test_two_dont_filter_requests_may_be_redirected_to_one_page(frontier):
 def test_a_form_that_redirects_to_itself_is_no_loop(frontier):
     request = taken(frontier, method="POST", body=b"x")
 
-    assert frontier.redirect(request, to(request, "/a", 303)) is None
+    assert redirect(frontier, request, to(request, "/a", 303)) is None
 
     hop = frontier.take()
     assert (hop.method, hop.url) == ("GET", HOME + "a")
-    assert frontier.redirect(hop, to(hop, "/a", 303)) == failed("redirect_loop")
+    assert redirect(frontier, hop, to(hop, "/a", 303)) == failed("redirect_loop")
 
 
 def test_a_form_that_redirects_to_a_page_that_was_met_is_seen(frontier):
     frontier.admit(page("a", depth=5))
     request = taken(frontier, method="POST")
 
-    assert frontier.redirect(request, to(request, "/a", 303)) == refused("seen")
+    assert redirect(frontier, request, to(request, "/a", 303)) == refused("seen")
 
 
 def test_only_what_was_taken_can_be_redirected(frontier):
@@ -515,7 +538,7 @@ def test_only_what_was_taken_can_be_redirected(frontier):
     frontier.settle(request, DONE)
 
     with pytest.raises(ValueError, match="not taken"):
-        frontier.redirect(request, to(request, "/b"))
+        redirect(frontier, request, to(request, "/b"))
 
 
 # -- against a model ----------------------------------------------------------------------------
@@ -526,7 +549,9 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.frontier = Frontier(Scope(["site.test"], max_depth=3))
+        self.frontier = Frontier(
+            Scope(["site.test"], max_depth=3), politeness=Politeness.off(), retries=Retries(1)
+        )
         self.depths = {}
         self.met = set()
         self.taken = []
@@ -585,7 +610,7 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
     def redirect(self, which, name):
         request = self.taken.pop(which % len(self.taken))
         url = f"{HOME}{name}"
-        outcome = self.frontier.redirect(request, to(request, f"/{name}"))
+        outcome = redirect(self.frontier, request, to(request, f"/{name}"))
         if url in (*request.redirects, request.url):
             assert outcome in (failed("redirect_loop"), failed("redirect_limit"))
         elif url in self.met:

@@ -4,7 +4,7 @@ import functools
 import gevent
 import pytest
 
-from crawler.data import Item, Request, Response
+from crawler.data import Item, Link, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.module import Analyzer
 
@@ -244,10 +244,10 @@ def test_a_request_made_from_the_one_before_does_not_inherit_its_redirects():
     ],
 )
 def test_a_url_is_resolved_against_the_page_it_was_found_on(href, url):
-    [request], error, _ = analyze(yielding(href))
+    [link], error, _ = analyze(yielding(href))
 
     assert error is None
-    assert request == Request(url, depth=3, found_on="http://site.test/dir/page")
+    assert link == Link(url, depth=3, found_on="http://site.test/dir/page")
 
 
 class SmartText(str):
@@ -277,6 +277,13 @@ def test_mappings_and_dataclasses_are_items(value):
     assert item.request is REQUEST
 
 
+def test_none_among_the_findings_is_nothing():
+    found, error, _ = analyze(yielding(None, {"n": 1}, None))
+
+    assert [item.value for item in found] == [{"n": 1}]
+    assert error is None
+
+
 class Unprintable:
     def __repr__(self):
         raise OSError("no repr")
@@ -284,7 +291,7 @@ class Unprintable:
 
 @pytest.mark.parametrize(
     "junk",
-    [None, 5, 1.5, b"http://site.test/", "", ["/a"], ("a", 1), object(), Product, RESPONSE],
+    [5, 1.5, b"http://site.test/", ["/a"], ("a", 1), object(), Product, RESPONSE],
 )
 def test_what_is_no_finding_is_an_error_naming_the_parser_and_nothing_else_is_lost(junk):
     def parse_wrongly(response):

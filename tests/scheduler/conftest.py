@@ -7,6 +7,7 @@ import pytest
 from gevent import Greenlet
 from gevent.event import Event
 
+from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler, Status
 
@@ -57,7 +58,9 @@ def args():
     ):
         small = {"download_workers": 4, "analyze_workers": 2, "pipeline_workers": 2}
         return (
-            RequestArgs(accepted_domains, max_depth),
+            RequestArgs(
+                accepted_domains, max_depth, politeness=Politeness.off(), retries=Retries(1)
+            ),
             data or DataArgs(),
             ModuleArgs(
                 [Downloader(fetch)],

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import DropItem
+from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler, Status
 from crawler.testing import Reply, Site
@@ -112,7 +113,7 @@ class Model:
         size = (self.shape.capacity, self.shape.buffers)
         scheduler = Scheduler()
         scheduler.init(
-            RequestArgs(max_depth=None),
+            RequestArgs(max_depth=None, politeness=Politeness.off(), retries=Retries(1)),
             DataArgs(*size * 4),
             ModuleArgs(
                 [Downloader(self.fetch)],
@@ -296,7 +297,9 @@ def live_through(cycles, descriptors):
     site = Site({"/": ""})
     scheduler = Scheduler()
     modules = ModuleArgs([Downloader(site)], [Analyzer(lambda _: [])], [Pipeline()], 2, 1, 1)
-    scheduler.init(RequestArgs(), DataArgs(), modules)
+    scheduler.init(
+        RequestArgs(politeness=Politeness.off(), retries=Retries(1)), DataArgs(), modules
+    )
 
     def cycle():
         scheduler.start(f"{BASE}/")

@@ -7,6 +7,7 @@ from gevent.event import Event
 
 from crawler.data import Request
 from crawler.errors import NoModule, Refused, StateError
+from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Module, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler, Status
 from crawler.testing import Reply, Site
@@ -777,7 +778,9 @@ def test_modules_with_equal_load_take_turns(args):
         download_workers=1,
     )
     with Scheduler() as scheduler:
-        scheduler.init(RequestArgs(), DataArgs(), modules)
+        scheduler.init(
+            RequestArgs(politeness=Politeness.off(), retries=Retries(1)), DataArgs(), modules
+        )
         scheduler.start(f"{HOME}{n}" for n in range(12))
         assert scheduler.join()
 

@@ -1,0 +1,47 @@
+"""``crawler demo``: a crawl of a site that this command serves itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from .show import run_and_report
+
+
+@click.command()
+@click.option("--pages", default=1000, show_default=True, help="How many pages the site has.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("crawls/demo/pages.jsonl"),
+    show_default=True,
+    help="Where to write the records (JSON Lines).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+def demo(pages: int, output: Path, as_json: bool) -> None:
+    """Crawl a bundled site on this machine: no network is needed.
+
+    A few of its pages are missing, redirected or broken, so that the report has
+    something to say.
+    """
+    from ..crawl import page_crawl
+    from ..feed import JsonLines
+    from ..frontier import Politeness, Retries
+    from ..scheduler import RequestArgs
+    from ..testing import LoopbackSite, Page, Reply, faults, generated_site
+
+    site: dict[str, Page] = dict(generated_site(pages=pages, links=20, size=6000))
+    names = list(site)[1:]
+    if len(names) >= 40:
+        site[names[9]] = Reply(301, {"Location": names[19]})
+        site[names[29]] = Reply(404, body="<h1>gone</h1>")
+        site[names[39]] = faults.truncated(b"<h1>half a page</h1>")
+    with LoopbackSite(site) as server, JsonLines(output) as feed:
+        # Nobody minds how hard a site of one's own is hit.
+        args = RequestArgs(max_depth=None, politeness=Politeness.off(), retries=Retries(wait=0.1))
+        scheduler = page_crawl(feed, request_args=args, concurrency=32)
+        code = run_and_report(scheduler, [server.url("/")], feed, as_json=as_json)
+    sys.exit(0 if code == 1 else code)  # its broken page is there on purpose

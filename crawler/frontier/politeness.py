@@ -1,0 +1,86 @@
+"""How hard a host may be hit."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, fields
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Politeness:
+    """
+    Limits for each host; all times in seconds.
+
+    Between two requests lies *delay* at least, and *latency_factor* times the host's usual
+    latency (up to *max_adaptive*), from the end of the last; a Crawl-delay in robots.txt is
+    obeyed however long, one request at a time. A host that fails to answer rests for
+    *backoff*, one that says 429 or 503 for as long as it says, or *throttle*; each doubles
+    while it goes on, up to *max_backoff*. From *probe_after* failures in a row it is asked
+    one request at a time, after *give_up_after* the requests for it are settled as failed.
+
+    *share* says what one record is kept for: each host, each registered domain, or each IP
+    address. *per_ip* also limits all the hosts that share an address; None leaves it out.
+    """
+
+    per_host: int = 2
+    delay: float = 0.1
+    latency_factor: float = 1.0
+    max_adaptive: float = 10.0
+    jitter: float = 0.1
+    share: Literal["host", "domain", "ip"] = "host"
+    per_ip: int | None = None
+    ip_delay: float = 0.0
+    backoff: float = 1.0
+    throttle: float = 30.0
+    max_backoff: float = 3600.0
+    max_retry_after: float = 86400.0
+    probe_after: int = 3
+    give_up_after: int = 8
+    robots: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("per_host", "probe_after", "give_up_after"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}")
+        if self.per_ip is not None and (type(self.per_ip) is not int or self.per_ip < 1):
+            raise ValueError(f"per_ip must be at least 1 or None, not {self.per_ip!r}")
+        for name in (f.name for f in fields(self) if f.type == "float"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must be 0 or more seconds, not {getattr(self, name)!r}")
+        if self.share not in ("host", "domain", "ip"):
+            raise ValueError(f"share must be host, domain or ip, not {self.share!r}")
+
+    @classmethod
+    def off(cls, **changes: object) -> Politeness:
+        """Return limits for a site of one's own: no delay, no robots.txt, many at a time."""
+        free: dict[str, object] = {
+            "per_host": 1000,
+            "delay": 0.0,
+            "latency_factor": 0.0,
+            "robots": False,
+        }
+        return cls(**(free | changes))  # type: ignore[arg-type]
+
+    @property
+    def by_address(self) -> bool:
+        return self.per_ip is not None or self.share == "ip"
+
+    @property
+    def address_limit(self) -> int:
+        return self.per_host if self.per_ip is None else self.per_ip
+
+    @property
+    def address_delay(self) -> float:
+        return max(self.ip_delay, self.delay) if self.share == "ip" else self.ip_delay
+
+    def pause(self, latency: float, crawl_delay: float | None) -> float:
+        """Return how long a host rests after a request; jitter only ever adds."""
+        adaptive = min(self.latency_factor * latency, self.max_adaptive)
+        adaptive *= 1 + self.jitter * random.random()
+        return max(self.delay, adaptive, crawl_delay or 0.0)
+
+    def growing(self, first: float, times: int) -> float:
+        """Return *first*, doubled for each time after the first, with jitter."""
+        wait = min(first * 2.0 ** min(times - 1, 40), self.max_backoff)
+        return float(wait * (1 + self.jitter * random.random()))

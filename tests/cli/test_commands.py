@@ -1,0 +1,189 @@
+"""The command line, as a user runs it: in a process of its own."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from crawler.testing import LoopbackSite, Reply
+
+CRAWLER = [sys.executable, "-m", "crawler"]
+
+
+def crawler(*args, cwd, **options):
+    return subprocess.run(
+        [*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50, **options
+    )
+
+
+@pytest.fixture
+def site():
+    pages = {
+        "/": '<title>Home</title><a href="/a">a</a> <a href="http://elsewhere.test/">b</a>',
+        "/a": '<title> A\n page </title><a href="/b">b</a>',
+        "/b": "<title>B</title>",
+    }
+    with LoopbackSite(pages) as site:
+        yield site
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_demo_crawls_the_bundled_site_and_reports(tmp_path):
+    done = crawler("demo", "--pages", "100", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "98 done, 1 failed, 0 pending" in done.stdout
+    assert "truncated 1" in done.stdout
+    pages = records(tmp_path / "crawls/demo/pages.jsonl")
+    assert len(pages) == 98
+    assert {page["status"] for page in pages} == {200, 404}
+
+
+def test_crawl_writes_a_record_for_each_page(site, tmp_path):
+    done = crawler(
+        "crawl", site.url(), "--depth", "2", "--delay", "0", "-o", "out/pages.jsonl", cwd=tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    by_url = {page["url"]: page for page in records(tmp_path / "out/pages.jsonl")}
+    assert by_url.keys() == {site.url("/"), site.url("/a"), site.url("/b")}
+    page = by_url[site.url("/a")]
+    assert page["title"] == "A page"
+    assert page["depth"] == 1
+    assert page["found_on"] == site.url("/")
+    assert page["status"] == 200
+    assert page["content_type"].startswith("text/html")
+    assert "domain 1" in done.stdout
+
+
+def test_the_default_output_is_named_after_the_host(site, tmp_path):
+    crawler("crawl", site.url(), "--depth", "0", cwd=tmp_path)
+
+    assert len(records(tmp_path / "crawls/127.0.0.1/pages.jsonl")) == 1
+
+
+def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
+    done = crawler("crawl", site.url(), "--delay", "0", "--json", cwd=tmp_path)
+
+    summary = json.loads(done.stdout)
+    assert summary["urls"]["done"] == 2
+    assert summary["status"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "complaint"),
+    [
+        (["crawl"], 2, "Missing argument 'URL...'"),
+        (["crawl", "not a url"], 2, "'not a url' is not a URL"),
+        (["crawl", "ftp://a.test/"], 4, "no first request was admitted: ftp://a.test/ (scheme)"),
+        (["crawl", "http://a.test/", "--domain", "*.b.test"], 2, "b.test"),
+        (["crawl", "http://a.test/", "--depth", "-1"], 2, "max_depth must be 0 or more"),
+        (["crawl", "http://a.test/", "--depth", "far"], 2, "'far' is not a valid"),
+        (["fly"], 2, "No such command 'fly'"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line_and_its_exit_code(tmp_path, args, code, complaint):
+    done = crawler(*args, cwd=tmp_path)
+
+    assert done.returncode == code
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_that_fails_makes_the_exit_code_1(tmp_path):
+    with LoopbackSite(
+        {"/": '<a href="/cut">x</a>', "/cut": Reply(200, {"Content-Encoding": "gzip"}, b"junk")}
+    ) as site:
+        done = crawler("crawl", site.url(), "--delay", "0", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "bad_encoding 1" in done.stdout
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_exits_with_3(tmp_path):
+    with _endless_site() as site:
+        process = subprocess.Popen(
+            [*CRAWLER, "crawl", site.url(), "--depth", "99"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while len(site.requests) < 5:
+            _tick()
+        process.send_signal(signal.SIGINT)
+        out, err = _communicate(process)
+
+    assert process.returncode == 3, err
+    assert "stopping: finishing what is in flight" in err
+    assert "pending" in out
+    assert "Traceback" not in err
+
+
+def _endless_site():
+    class Everything(dict):
+        def get(self, target, default=None):
+            return lambda request: "".join(
+                f'<a href="{request.url.rstrip("/")}/{n}">x</a>' for n in range(5)
+            )
+
+    return LoopbackSite(Everything({"/": "x"}))
+
+
+def _tick():
+    import gevent
+
+    gevent.sleep(0.01)
+
+
+def _communicate(process):
+    import gevent
+
+    with gevent.Timeout(30):
+        while process.poll() is None:
+            gevent.sleep(0.02)
+    return process.communicate()
+
+
+def test_on_a_terminal_progress_is_shown_in_place(site, tmp_path):
+    main, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*CRAWLER, "demo", "--pages", "300"],
+        cwd=tmp_path,
+        stdout=terminal,
+        stderr=terminal,
+        env=os.environ | {"TERM": "xterm"},
+    )
+    os.close(terminal)
+    shown = _read_all(main)
+
+    assert process.wait(timeout=30) == 0
+    assert "pages/s" in shown
+    assert "\x1b[" in shown, "a line that is drawn again"
+    assert "298 done" in shown
+
+
+def _read_all(fd):
+    import gevent
+
+    parts = []
+    with gevent.Timeout(40):
+        while True:
+            ready, _, _ = select.select([fd], [], [], 1)
+            if ready:
+                try:
+                    part = os.read(fd, 4096)
+                except OSError:
+                    break
+                if not part:
+                    break
+                parts.append(part)
+    return b"".join(parts).decode(errors="replace")

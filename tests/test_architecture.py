@@ -1,0 +1,74 @@
+"""Imports point one way: down the table, never up."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "crawler"
+BASE = {"errors", "data", "charset", "url"}
+#: What each part may import at run time, besides itself.
+ALLOWED = {
+    "errors": set(),
+    "charset": set(),
+    "data": {"charset"},
+    "url": {"errors"},
+    "buffer": {"errors"},
+    "module": BASE,
+    "fetch": BASE,
+    "frontier": BASE,
+    "scheduler": BASE | {"buffer", "module", "frontier"},
+    "spider": BASE,
+    "feed": BASE,
+    "crawl": BASE | {"fetch", "module", "scheduler", "spider", "feed"},
+    "testing": BASE,
+    "cli": BASE
+    | {"__init__", "crawl", "feed", "frontier", "scheduler", "testing", "module", "bench"},
+    "bench": BASE | {"__init__", "buffer", "fetch", "module", "scheduler", "testing", "frontier"},
+    "__init__": BASE | {"buffer", "fetch", "frontier", "module", "scheduler"},
+    "__main__": {"cli"},
+}
+
+
+def part_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def imports(path):
+    """The parts of the package that *path* imports when it runs."""
+    nodes = [ast.parse(path.read_text())]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.ImportFrom):
+            yield from imported_by(node, path)
+        elif not is_type_checking(node):
+            nodes.extend(ast.iter_child_nodes(node))
+
+
+def imported_by(node, path):
+    module = (node.module or "").split(".")
+    if node.level == 0:
+        if module[0] == "crawler":
+            yield from module[1:2] or ["__init__"]
+        return
+    above = len(path.relative_to(PACKAGE).parts) - node.level
+    if above > 0:
+        yield part_of(path)
+    elif module[0]:
+        yield module[0]
+    else:
+        known = {alias.name for alias in node.names}
+        yield from known & ALLOWED.keys() or {"__init__"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_imports_point_down(path):
+    part = part_of(path)
+
+    assert set(imports(path)) - {part} <= ALLOWED[part]

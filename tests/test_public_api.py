@@ -1,0 +1,30 @@
+import subprocess
+import sys
+
+import crawler
+
+
+def test_exports_exactly_what_it_promises():
+    assert sorted(crawler.__all__) == sorted(
+        """
+        Headers Item Request Response Buffer Pool
+        MID Analyzer Counts Downloader Module Pipeline Registrar classic_score load_score
+        CurlFetch SessionFetch Budget Politeness Retries
+        DataArgs ModuleArgs Monitor RequestArgs Scheduler Status Summary
+        AnalyzeError CrawlerError DownloadError DropItem FetchError InvalidURL ModuleError NoModule
+        PipelineError PoolClosed Refused StateError
+        """.split()  # noqa: SIM905 - a list of names
+    )
+    assert all(hasattr(crawler, name) for name in crawler.__all__)
+
+
+def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
+    code = (
+        "import sys, crawler; from gevent import monkey; "
+        "print(monkey.is_module_patched('socket'), "
+        "[name for name in ('requests', 'rich', 'click', 'parsel') if name in sys.modules])"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+
+    assert told.stdout.strip() == "False []", told.stderr
