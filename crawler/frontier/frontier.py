@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 from time import monotonic
 
 import gevent
 from gevent.event import Event
-from gevent.pool import Group
-from gevent.socket import getaddrinfo
 
 from .. import url as urls
 from ..data import Link, Request, Response, new_id
-from ..errors import FrontierClosed, InvalidURL, ModuleError
+from ..errors import FrontierClosed, ModuleError
+from .addresses import Addresses
 from .budget import Budget
+from .door import Door
 from .gate import RobotsGate
-from .hosts import Address, Host, HostFigures, Hosts
+from .hosts import Host, HostFigures, Hosts
+from .manners import Manners
+from .nearness import Nearness
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
 from .politeness import Politeness
-from .redirect import MAX_REDIRECTS, is_redirect, next_hop
-from .retry import HOST_KINDS, THROTTLING, Retries, retry_after
+from .redirect import is_redirect
+from .retry import Retries
 from .scope import Scope
-from .seen import BloomSeen, Seen, fingerprint
+from .seen import BloomSeen, Seen
+from .sleeper import Sleeper
 from .traps import TrapGuard
 
 log = logging.getLogger(__name__)
@@ -61,20 +63,20 @@ class Frontier:
         agent: str = "crawler",
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.scope = scope
         self.closed = False
         self.retried = 0
         self.budget = budget or Budget()
         self._politeness = politeness or Politeness()
         self._retries = retries or Retries()
-        self._seen = BloomSeen() if seen is None else seen
-        self._traps = TrapGuard() if traps is None else traps
         self._clock = clock
         self._ledger = Ledger()
+        self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
+        self._nearness = Nearness(matters=scope.max_depth is not None)
         self._hosts = Hosts(self._politeness)
+        self._manners = Manners(self._politeness, self._hosts)
         self._gate = RobotsGate(agent)
-        self._addresses: dict[str, Address] = {}
-        self._resolving = Group()
+        self._addresses = Addresses(found=self._unpark)
+        self._sleeper = Sleeper()
         #: The ids of the requests that were admitted as such, and not as links.
         self._ids: set[str] = set()
         #: By id, the host of each request between take() and settle().
@@ -83,20 +85,12 @@ class Frontier:
         self._in_flight: set[str] = set()
         #: Hosts that were given up; what is found for them later is turned away.
         self._dead: set[str] = set()
-        #: What waits, by URL, while a depth limit makes it matter how near it was found.
-        self._waiting: dict[str, Request | Link] = {}
-        #: Entries that still wait though their URL has been found nearer to the start.
-        self._stale: set[tuple[str, int]] = set()
         self._begun = 0
         self._bytes = 0
         #: When the bandwidth used so far will have been made up for.
         self._free_at = 0.0
-        self._sleepers = 0
-        self._sleeps_until = 0.0
-        self._cut_off: str | None = None
         self._flowing = Event()
         self._flowing.set()
-        self._earlier = Event()
         self._settled = Event()
         self._settled.set()
 
@@ -104,9 +98,13 @@ class Frontier:
 
     def admit(self, found: Request | Link) -> str | None:
         """Let *found* in, or return the reason why not."""
-        reason = self._judge(found)
+        reason = self._door.refusal(found)
+        if reason is None and self._dead and self._name_of(found.url) in self._dead:
+            reason = "host"
         if reason is not None:
             self._ledger.turned_away[reason] += 1
+            if reason == "seen":
+                self._move_up(found)
             return reason
         if isinstance(found, Request):
             found = self._by_itself(found)
@@ -139,7 +137,8 @@ class Frontier:
         if host is None or request.id not in self._in_flight:
             raise ValueError(f"{request} is not taken, or was fetched already")
         self._in_flight.remove(request.id)
-        self._learn(host, result, now)
+        self._manners.fetched(host, result, now)
+        self._sleeper.wake_before(host.due())
         if self._gate.is_question(request):
             self._answered(host, request, result, now)
             return Next.AGAIN
@@ -167,8 +166,7 @@ class Frontier:
         self._leave(request)
         if self._gate.is_question(request):
             asker = self._gate.close(request).host
-            self._hosts.unpark(asker, self._clock())
-            self._wake_for(asker)
+            self._unpark(asker)
         else:
             self._enter(request, first=True)
 
@@ -183,9 +181,9 @@ class Frontier:
     def close(self) -> None:
         """Wake whoever waits; what is outstanding stays counted as pending."""
         self.closed = True
-        self._resolving.kill(block=False)
+        self._addresses.close()
         self._flowing.set()
-        self._earlier.set()
+        self._sleeper.wake()
         self._settled.set()
 
     # -- steering and watching --------------------------------------------------------------
@@ -202,7 +200,7 @@ class Frontier:
             self._flowing.set()
         else:
             self._hosts.pause(self._hosts.known(host), self._clock(), paused=False)
-            self._earlier.set()
+            self._sleeper.wake()
 
     def set_delay(self, host: str, seconds: float) -> None:
         """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
@@ -212,7 +210,7 @@ class Frontier:
 
     def cut_off(self, reason: str) -> None:
         """Let nothing more be taken or admitted, and settle all that waits as refused."""
-        self._cut_off = reason
+        self._door.shut = reason
         for host in list(self._hosts):
             self._settle_all(host, refused(reason))
 
@@ -236,7 +234,7 @@ class Frontier:
     @property
     def trap_samples(self) -> dict[str, list[str]]:
         """The first few URLs that were turned away for each kind of trap."""
-        return self._traps.samples
+        return self._door.traps.samples
 
     def waiting_for(self) -> str:
         """Say in one line what keeps the next request from being taken."""
@@ -261,28 +259,13 @@ class Frontier:
 
     def __len__(self) -> int:
         """How many requests wait."""
-        return self._hosts.queued - len(self._stale)
+        return self._hosts.queued - len(self._nearness)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "paused" if self.paused else "open"
         return f"<Frontier {state}, {len(self)} waiting, {len(self._taken)} taken>"
 
     # -- admission --------------------------------------------------------------------------
-
-    def _judge(self, found: Request | Link) -> str | None:
-        try:
-            url = urls.canonicalize(found.url)
-        except InvalidURL:
-            return "invalid"
-        reason = self._cut_off or self.scope.refusal(url, found.depth)
-        if reason is not None:
-            return reason
-        if self._dead and self._name_of(url) in self._dead:
-            return "host"
-        if not self._seen.add(fingerprint(found, url)) and not found.dont_filter:
-            self._move_up(found)
-            return "seen"
-        return self._traps.refusal(url)
 
     def _by_itself(self, request: Request) -> Request:
         """Return *request* with an id no other has that is outstanding; copies share theirs."""
@@ -292,18 +275,15 @@ class Frontier:
         return request
 
     def _move_up(self, again: Request | Link) -> None:
-        """Let a URL that waits be fetched as found nearer to the start; the old entry is stale."""
-        known = self._waiting.get(again.url)
-        if known is not None and known.depth > again.depth:
-            self._stale.add((known.url, known.depth))
-            self._enter(replace(known, depth=again.depth, found_on=again.found_on))
+        nearer = self._nearness.nearer(again)
+        if nearer is not None:
+            self._enter(nearer)
 
     def _enter(self, found: Request | Link, *, first: bool = False) -> None:
-        if self.scope.max_depth is not None:
-            self._waiting[found.url] = found
+        self._nearness.enter(found)
         host = self._host_of(found.url)
         self._hosts.put(host, found, self._clock(), first=first)
-        self._wake_for(host)
+        self._sleeper.wake_before(host.due())
 
     def _host_of(self, url: str) -> Host:
         name = self._name_of(url)
@@ -312,23 +292,16 @@ class Frontier:
             host = self._hosts.known(name)
             if self._politeness.by_address:
                 self._hosts.park(host, "address")
-                self._resolving.spawn(self._resolve, host)
+                self._addresses.look_up(host)
         return host
 
     def _name_of(self, url: str) -> str:
         name = urls.host(url)
         return urls.registered_domain(name) if self._politeness.share == "domain" else name
 
-    def _resolve(self, host: Host) -> None:
-        """Find out which address *host* shares with others; without one it is on its own."""
-        try:
-            ip = str(getaddrinfo(host.name, None)[0][4][0])
-        except OSError:
-            ip = ""
-        if ip:
-            host.address = self._addresses.setdefault(ip, Address())
+    def _unpark(self, host: Host) -> None:
         self._hosts.unpark(host, self._clock())
-        self._wake_for(host)
+        self._sleeper.wake_before(host.due())
 
     # -- taking -----------------------------------------------------------------------------
 
@@ -352,12 +325,13 @@ class Frontier:
             return host.questions.pop()
         while host.lane and not host.parked:
             request = self._hosts.pull(host)
-            if self._is_stale(request):
+            if self._nearness.leave(request):
                 continue
             if self._politeness.robots:
                 origin = urls.origin(request.url)
                 rules = self._gate.rules(origin, now)
                 if rules is None:
+                    self._nearness.enter(request)
                     self._hosts.put(host, request, now, first=True)
                     self._hosts.park(host, "robots.txt")
                     return self._gate.ask(host, origin, request)
@@ -376,98 +350,39 @@ class Frontier:
                 self.cut_off("page_limit")
                 return None
             self._begun += 1
-        self._waiting.pop(request.url, None)
         return request
 
-    def _is_stale(self, request: Request) -> bool:
-        entry = (request.url, request.depth)
-        if entry not in self._stale or request.dont_filter or request.method != "GET":
-            return False
-        self._stale.remove(entry)
-        return True
-
     def _sleep(self, now: float) -> None:
-        """Wait for the next host that is due, or for an earlier one to turn up."""
         due = self._hosts.first()
-        until = max(due[0], self._free_at) if due is not None else None
-        self._sleeps_until = float("inf") if until is None else until
-        self._earlier.clear()
-        self._sleepers += 1
-        try:
-            self._earlier.wait(None if until is None else max(0.0, until - now))
-        finally:
-            self._sleepers -= 1
-
-    def _wake_for(self, host: Host) -> None:
-        if self._sleepers and host.due() < self._sleeps_until:
-            self._earlier.set()
+        self._sleeper.sleep(now, None if due is None else max(due[0], self._free_at))
 
     # -- after a fetch ----------------------------------------------------------------------
-
-    def _learn(self, host: Host, result: Response | ModuleError, now: float) -> None:
-        """Let *host* rest as it deserves: as usual, as it asks, or longer each time it fails."""
-        politeness = self._politeness
-        latency = None
-        if isinstance(result, Response):
-            latency = result.elapsed
-            if result.status in THROTTLING:
-                host.failures += 1
-                asked = retry_after(result)
-                wait = politeness.growing(politeness.throttle, host.failures)
-                self._hosts.rest(
-                    host,
-                    now,
-                    wait if asked is None else min(asked, politeness.max_retry_after),
-                    str(result.status),
-                )
-            elif result.status < 500:
-                host.failures = 0
-        elif result.kind in HOST_KINDS:
-            host.failures += 1
-            wait = politeness.growing(politeness.backoff, host.failures)
-            self._hosts.rest(host, now, wait, result.kind)
-        self._hosts.end(host, now, latency)
-        self._wake_for(host)
 
     def _follow_up(
         self, host: Host, request: Request, result: Response | ModuleError, now: float
     ) -> Next | Outcome:
         given_up = self._given_up(host)
         attempts = (*request.attempts, _told(result))
-        if not (given_up or self._cut_off) and self._retries.worth_another(result, len(attempts)):
+        if not (given_up or self._door.shut) and self._retries.worth_another(result, len(attempts)):
             self._retry(host, request.replace(attempts=attempts), now)
             return Next.AGAIN
         if isinstance(result, ModuleError):
             return failed(result.kind)
-        return self._redirect(request, result) if is_redirect(result) else Next.ANALYZE
+        if not is_redirect(result):
+            return Next.ANALYZE
+        hop = self._door.hop(request, result)
+        if isinstance(hop, Outcome):
+            return hop
+        self._leave(request)
+        self._enter(hop.replace(attempts=()), first=True)
+        return Next.AGAIN
 
     def _retry(self, host: Host, request: Request, now: float) -> None:
         wait = self._politeness.growing(self._retries.wait, len(request.attempts))
         self.retried += 1
         self._leave(request)
         self._hosts.put_later(host, request, now + wait, now)
-        self._wake_for(host)
-
-    def _redirect(self, request: Request, response: Response) -> Next | Outcome:
-        """Let the next hop of *request* wait its turn; or return the outcome that ends it here."""
-        if len(request.redirects) >= MAX_REDIRECTS:
-            return failed("redirect_limit")
-        try:
-            hop = next_hop(request, response)
-            url = urls.canonicalize(hop.url)
-        except InvalidURL:
-            return refused("invalid")
-        # A form often answers with a redirect to itself, to be fetched by GET.
-        if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
-            return failed("redirect_loop")
-        reason = self._cut_off or self.scope.refusal(url, hop.depth)
-        if reason is None and not self._seen.add(fingerprint(hop, url)) and not hop.dont_filter:
-            reason = "seen"
-        if reason is not None:
-            return refused(reason)
-        self._leave(request)
-        self._enter(hop.replace(attempts=()), first=True)
-        return Next.AGAIN
+        self._sleeper.wake_before(host.due())
 
     def _answered(
         self, host: Host, request: Request, result: Response | ModuleError, now: float
@@ -478,30 +393,22 @@ class Frontier:
         if hop is not None:
             target = self._host_of(hop.url)
             self._hosts.ask(target, hop, now)
-            self._wake_for(target)
+            self._sleeper.wake_before(target.due())
             return
         question = self._gate.close(request)
         asker = question.host
         rules = self._gate.rules(question.origin, now)
         if rules is None:
-            self._defer(asker, host, result, now)
+            self._manners.no_robots(asker, host, result, now)
+            self._given_up(asker)
         else:
             asker.crawl_delay = rules.crawl_delay(self._gate.agent)
             self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
-        self._hosts.unpark(asker, now)
-        self._wake_for(asker)
-
-    def _defer(self, asker: Host, host: Host, result: Response | ModuleError, now: float) -> None:
-        """Keep the requests of a host whose robots.txt cannot be had, and ask again later."""
-        if asker is not host or (isinstance(result, Response) and result.status not in THROTTLING):
-            asker.failures += 1
-            wait = self._politeness.growing(self._politeness.throttle, asker.failures)
-            self._hosts.rest(asker, now, wait, "robots.txt")
-        self._given_up(asker)
+        self._unpark(asker)
 
     def _given_up(self, host: Host) -> bool:
         """Give up a host that has failed too often in a row: each request for it gets its record."""
-        if host.failures < self._politeness.give_up_after:
+        if not self._manners.is_hopeless(host):
             return False
         log.warning("gave up %s after %d failures in a row", host.name, host.failures)
         self._dead.add(host.name)
@@ -529,13 +436,12 @@ class Frontier:
         if request.id in self._in_flight:
             self._in_flight.remove(request.id)
             self._hosts.end(host, self._clock())
-            self._wake_for(host)
+            self._sleeper.wake_before(host.due())
         return host
 
     def _settle_all(self, host: Host, outcome: Outcome) -> None:
         for request in self._hosts.drain(host, self._clock()):
-            if not self._is_stale(request):
-                self._waiting.pop(request.url, None)
+            if not self._nearness.leave(request):
                 self._ids.discard(request.id)
                 self._end(outcome)
 

@@ -1,0 +1,53 @@
+"""Manners: what the answer of a host means for the next request to it."""
+
+from __future__ import annotations
+
+from ..data import Response
+from ..errors import ModuleError
+from .hosts import Host, Hosts
+from .politeness import Politeness
+from .retry import HOST_KINDS, THROTTLING, retry_after
+
+
+class Manners:
+    """Lets a host rest as it deserves: as usual, as it asks, or longer each time it fails."""
+
+    def __init__(self, politeness: Politeness, hosts: Hosts) -> None:
+        self._politeness = politeness
+        self._hosts = hosts
+
+    def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
+        """Learn from the *result* of a fetch, and free its place."""
+        latency = None
+        if isinstance(result, Response):
+            latency = result.elapsed
+            if result.status in THROTTLING:
+                self._throttled(host, result, now)
+            elif result.status < 500:
+                host.failures = 0
+        elif result.kind in HOST_KINDS:
+            host.failures += 1
+            wait = self._politeness.growing(self._politeness.backoff, host.failures)
+            self._hosts.rest(host, now, wait, result.kind)
+        self._hosts.end(host, now, latency)
+
+    def no_robots(
+        self, host: Host, asked: Host, result: Response | ModuleError, now: float
+    ) -> None:
+        """Let *host* wait whose robots.txt could not be had, where *asked* has not counted that."""
+        counted = not isinstance(result, Response) or result.status in THROTTLING
+        if host is not asked or not counted:
+            host.failures += 1
+            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+            self._hosts.rest(host, now, wait, "robots.txt")
+
+    def is_hopeless(self, host: Host) -> bool:
+        return host.failures >= self._politeness.give_up_after
+
+    def _throttled(self, host: Host, response: Response, now: float) -> None:
+        host.failures += 1
+        wait = retry_after(response)
+        if wait is None:
+            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+        wait = min(wait, self._politeness.max_retry_after)
+        self._hosts.rest(host, now, wait, str(response.status))
