@@ -69,8 +69,13 @@ def _progress(summary: Summary) -> Text:
     urls = summary.urls
     return Text(
         f"{summary.rate:7.1f} pages/s  {urls.done:6} done  {_total(urls.failed):4} failed  "
-        f"{urls.pending:6} pending  {_size(summary.bytes)}"
+        f"{urls.pending:6} pending  {_size(summary.bytes)}  {_patience(summary)}"
     )
+
+
+def _patience(summary: Summary) -> str:
+    """Say what a crawl waits for, if it is for more than a moment."""
+    return f"waiting for {summary.waiting_for}" if (summary.next_wake or 0) > 2 else ""
 
 
 def _report(summary: Summary, errors: list[CrawlerError], feed: JsonLines) -> None:
@@ -94,6 +99,8 @@ def _report(summary: Summary, errors: list[CrawlerError], feed: JsonLines) -> No
     )
     table.add_row("latency", f"p50 {latency.p50 * 1000:.0f} ms, p99 {latency.p99 * 1000:.0f} ms")
     table.add_row("records", Text(f"{feed.written} in {feed.path}"))
+    if not summary.request_args["robots"]:
+        table.add_row("robots.txt", "was not asked for (--no-robots)")
     console = Console(soft_wrap=True)
     console.print(table)
     for error in errors[:_SAMPLES]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import logging
 from collections.abc import Callable
 from enum import Enum
@@ -228,8 +229,10 @@ class Frontier:
     def hosts(self, most: int = 20) -> list[HostFigures]:
         """Return the figures of the hosts with the most to do."""
         now = self._clock()
-        busiest = sorted(self._hosts, key=lambda host: (-host.queued - host.in_flight, host.name))
-        return [self._hosts.figures(host, now) for host in busiest[:most]]
+        busiest = heapq.nsmallest(
+            most, self._hosts, key=lambda h: (-h.queued - h.in_flight, h.name)
+        )
+        return [self._hosts.figures(host, now) for host in busiest]
 
     @property
     def trap_samples(self) -> dict[str, list[str]]:

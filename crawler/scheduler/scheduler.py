@@ -10,6 +10,7 @@ import gevent
 
 from ..data import Request
 from ..errors import CrawlerError, Refused, StateError
+from ..frontier import HostFigures
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .errors import ErrorPool
@@ -83,14 +84,19 @@ class Scheduler:
         [request] = _requests(request)
         return self._run.frontier.admit(request) is None
 
-    def pause(self) -> None:
-        """Take no new requests; what is in flight is finished."""
+    def pause(self, host: str | None = None) -> None:
+        """Take no new requests (of one *host*); what is in flight is finished."""
         self._life.need("pause()", Status.STARTED)
-        self._run.frontier.pause()
+        self._run.frontier.pause(host)
 
-    def resume(self) -> None:
+    def resume(self, host: str | None = None) -> None:
         self._life.need("resume()", Status.STARTED)
-        self._run.frontier.resume()
+        self._run.frontier.resume(host)
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Leave *seconds* between two requests to *host* from now on, or its Crawl-delay if longer."""
+        self._life.need("set_delay()", Status.STARTED)
+        self._run.frontier.set_delay(host, seconds)
 
     def stop(self, timeout: float = 10.0) -> Summary:
         """
@@ -137,13 +143,18 @@ class Scheduler:
         self._need_init("error_chan()")
         return self._run.errors.consume()
 
+    def hosts(self, most: int = 20) -> list[HostFigures]:
+        """Return how the hosts with the most to do are doing."""
+        self._need_init("hosts()")
+        return self._run.frontier.hosts(most)
+
     def summary(self) -> Summary:
         self._need_init("summary()")
         run = self._run
         return Summary(
             status=str(self.status),
             paused=self.paused,
-            request_args=_figures(self._request_args, "accepted_domains", "max_depth"),
+            request_args=self._request_figures(),
             data_args=self._data_args,
             module_args=self._module_figures(),
             downloaders=self._modules(Downloader),
@@ -154,6 +165,9 @@ class Scheduler:
             item_pool=run.items.figures(),
             error_pool=run.errors.figures(),
             urls=run.frontier.counts(),
+            retried=run.frontier.retried,
+            waiting_for=run.frontier.waiting_for(),
+            next_wake=run.frontier.next_wake(),
             items=ItemCounts(
                 run.items_found, run.items_processed, run.items_failed, run.items_dropped
             ),
@@ -210,6 +224,11 @@ class Scheduler:
 
     def _modules(self, kind: type[Module]) -> tuple[ModuleSummary, ...]:
         return tuple(module.summary() for module in self.registrar.all(kind))
+
+    def _request_figures(self) -> dict[str, Any]:
+        args = self._request_args
+        rules = _figures(args, "accepted_domains", "max_depth", "include", "exclude")
+        return rules | _figures(args.politeness, "per_host", "delay", "robots")
 
     def _module_figures(self) -> dict[str, Any]:
         args = self._module_args

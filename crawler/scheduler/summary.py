@@ -38,8 +38,8 @@ class Summary:
     """
     Taken in one pass, so that its figures agree with each other.
 
-    Two summaries are equal when nothing has happened between them: *elapsed* and *rate*,
-    which change by themselves, do not count.
+    Two summaries are equal when nothing has happened between them: *elapsed*, *rate* and
+    what it waits for, which change by themselves, do not count.
     """
 
     status: str
@@ -55,12 +55,16 @@ class Summary:
     item_pool: PoolFigures
     error_pool: PoolFigures
     urls: UrlCounts
+    retried: int
     items: ItemCounts
     errors: ErrorCounts
     responses: int
     bytes: int
     status_codes: Mapping[int, int]
     latency: Latency
+    #: What keeps the next request from being taken, and for how many seconds, if that is known.
+    waiting_for: str = field(compare=False)
+    next_wake: float | None = field(compare=False)
     rate: float = field(compare=False)
     elapsed: float = field(compare=False)
 

@@ -47,7 +47,15 @@ def test_tells_everything_of_an_initialized_scheduler(initialized):
     assert json.loads(str(initialized.summary())) == {
         "status": "initialized",
         "paused": False,
-        "request_args": {"accepted_domains": ["a.test", "b.test"], "max_depth": 3},
+        "request_args": {
+            "accepted_domains": ["a.test", "b.test"],
+            "max_depth": 3,
+            "include": [],
+            "exclude": [],
+            "per_host": 2,
+            "delay": 0.1,
+            "robots": True,
+        },
         "data_args": {
             "req_buffer_cap": 1,
             "req_max_buffer_number": 2,
@@ -83,12 +91,15 @@ def test_tells_everything_of_an_initialized_scheduler(initialized):
             "refused": {},
             "turned_away": {},
         },
+        "retried": 0,
         "items": {"found": 0, "processed": 0, "failed": 0, "dropped": 0},
         "errors": {"reported": 0, "dropped": 0},
         "responses": 0,
         "bytes": 0,
         "status_codes": {},
         "latency": {"p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0},
+        "waiting_for": "nothing: all is settled",
+        "next_wake": None,
         "rate": 0.0,
         "elapsed": 0.0,
     }
@@ -158,7 +169,7 @@ def test_differs_when_any_figure_does(initialized, name):
     assert dataclasses.replace(summary, **{name: None}) != summary
 
 
-@pytest.mark.parametrize("name", ["rate", "elapsed"])
+@pytest.mark.parametrize("name", ["rate", "elapsed", "waiting_for", "next_wake"])
 def test_what_changes_by_itself_does_not_count(initialized, name):
     summary = initialized.summary()
 
