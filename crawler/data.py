@@ -127,7 +127,7 @@ class Request:
         if not self.url:
             raise ValueError("url must not be empty")
         if self.method != "GET":
-            self._set(method=_method(self.method))
+            self._set_method()
         if self.headers is not _NO_HEADERS:
             self._set(headers=_headers(self.headers))
         if type(self.body) is not bytes:
@@ -136,6 +136,8 @@ class Request:
             self._set(cookies=_cookies(self.cookies))
         if type(self.meta) is not MappingProxyType:
             self._set(meta=MappingProxyType(dict(self.meta)))
+        if self.callback is not None or self.errback is not None:
+            self._set(callback=_name_of(self.callback), errback=_name_of(self.errback))
         if self.depth < 0:
             raise ValueError(f"depth must be 0 or more, not {self.depth!r}")
         if self.timeout is not None and not self.timeout > 0:
@@ -144,6 +146,13 @@ class Request:
     def replace(self, **changes: Any) -> Request:
         """Return a copy with *changes*; it keeps the id, so it is the same request still."""
         return dataclasses.replace(self, **changes)
+
+    def _set_method(self) -> None:
+        """Take a callback in second place, as other frameworks have it, for what it is."""
+        if callable(self.method):
+            self._set(callback=self.method, method="GET")
+        else:
+            self._set(method=_method(self.method))
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -172,7 +181,8 @@ class Response:
     What a server answered, with the whole body in memory.
 
     *elapsed* is the seconds the exchange took; *flags* says what is special about the
-    response (``truncated``: the body is cut, and known to be).
+    response (``truncated``: the body is cut, and known to be; ``cached``: no host was
+    asked). *found* are requests that a middleware adds to those found in the page.
     """
 
     url: str
@@ -182,6 +192,7 @@ class Response:
     request: Request = field(default=None, repr=False)  # type: ignore[assignment]
     elapsed: float = 0.0
     flags: frozenset[str] = frozenset()
+    found: tuple[Request, ...] = ()
 
     def __post_init__(self) -> None:
         if type(self.headers) is not Headers:
@@ -233,6 +244,18 @@ def _plain(url: str) -> str:
     if not isinstance(url, str):
         raise ValueError(f"url must be text, not {url!r:.200}")
     return str.__str__(url)
+
+
+def _name_of(callback: object) -> str | None:
+    """Return the name a callback is known by in its spider; a method tells its own."""
+    if callback is None or isinstance(callback, str):
+        return callback
+    name = getattr(callback, "__name__", "")
+    if not hasattr(callback, "__self__") or not name.isidentifier():
+        raise ValueError(
+            f"a callback must be a method of the spider, or its name, not {callback!r}"
+        )
+    return str(name)
 
 
 def _is_token(text: object) -> bool:

@@ -8,6 +8,8 @@ CrawlerError
 ├── PoolClosed           put() or get() on a closed pool
 ├── FrontierClosed       take() on a closed frontier
 ├── NoModule             the registrar has no such module
+├── Refusal              raised by a middleware: the request is settled as refused
+├── Retry                raised by a middleware: the request is tried again later
 ├── FetchError           an exchange over HTTP failed; its kind says how
 └── ModuleError          a module failed on one datum (the original is __cause__)
     ├── DownloadError
@@ -65,6 +67,26 @@ class FrontierClosed(CrawlerError):
 
 class NoModule(CrawlerError):
     """The registrar has no module of the wanted kind or id."""
+
+
+class Refusal(CrawlerError):
+    """Settles the request that is being downloaded as refused, for *reason*."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Retry(CrawlerError):
+    """Asks for another attempt, *delay* seconds from now or later, because of *reason*."""
+
+    def __init__(self, reason: str, delay: float = 0.0) -> None:
+        super().__init__(f"{reason} (again in {delay:g} s)")
+        self.reason = reason
+        self.delay = delay
+
+    def __reduce__(self) -> tuple[type[Retry], tuple[str, float]]:
+        return type(self), (self.reason, self.delay)
 
 
 class FetchError(CrawlerError):

@@ -13,7 +13,7 @@ from gevent.event import Event
 
 from .. import url as urls
 from ..data import Link, Request, Response, new_id
-from ..errors import FrontierClosed, ModuleError
+from ..errors import FrontierClosed, ModuleError, Refusal, Retry
 from .addresses import Addresses
 from .budget import Budget
 from .door import Door
@@ -66,6 +66,8 @@ class Frontier:
     ) -> None:
         self.closed = False
         self.retried = 0
+        #: Told of each request that is settled here, without having been taken or fetched again.
+        self.on_drop: Callable[[Request, Outcome], object] = _ignore
         self.budget = budget or Budget()
         self._politeness = politeness or Politeness()
         self._retries = retries or Retries()
@@ -340,7 +342,7 @@ class Frontier:
                     return self._gate.ask(host, origin, request)
                 host.crawl_delay = rules.crawl_delay(self._gate.agent)
                 if not rules.allowed(self._gate.agent, request.url):
-                    self._end(refused("robots"))
+                    self._drop(request, refused("robots"))
                     continue
             return self._counted(request)
         return None
@@ -349,7 +351,7 @@ class Frontier:
         """Let *request* count as a page, unless there have been enough."""
         if not (request.attempts or request.redirects):
             if self.budget.pages is not None and self._begun >= self.budget.pages:
-                self._end(refused("page_limit"))
+                self._drop(request, refused("page_limit"))
                 self.cut_off("page_limit")
                 return None
             self._begun += 1
@@ -365,9 +367,14 @@ class Frontier:
         self, host: Host, request: Request, result: Response | ModuleError, now: float
     ) -> Next | Outcome:
         given_up = self._given_up(host)
+        cause = result.__cause__ if isinstance(result, ModuleError) else None
+        if isinstance(cause, Refusal):
+            return refused(cause.reason)
         attempts = (*request.attempts, _told(result))
         if not (given_up or self._door.shut) and self._retries.worth_another(result, len(attempts)):
-            self._retry(host, request.replace(attempts=attempts), now)
+            wait = self._politeness.growing(self._retries.wait, len(attempts))
+            least = cause.delay if isinstance(cause, Retry) else 0.0
+            self._retry(host, request.replace(attempts=attempts), now, max(wait, least))
             return Next.AGAIN
         if isinstance(result, ModuleError):
             return failed(result.kind)
@@ -380,8 +387,7 @@ class Frontier:
         self._enter(hop.replace(attempts=()), first=True)
         return Next.AGAIN
 
-    def _retry(self, host: Host, request: Request, now: float) -> None:
-        wait = self._politeness.growing(self._retries.wait, len(request.attempts))
+    def _retry(self, host: Host, request: Request, now: float, wait: float) -> None:
         self.retried += 1
         self._leave(request)
         self._hosts.put_later(host, request, now + wait, now)
@@ -445,8 +451,12 @@ class Frontier:
     def _settle_all(self, host: Host, outcome: Outcome) -> None:
         for request in self._hosts.drain(host, self._clock()):
             if not self._nearness.leave(request):
-                self._ids.discard(request.id)
-                self._end(outcome)
+                self._drop(request, outcome)
+
+    def _drop(self, request: Request, outcome: Outcome) -> None:
+        self._ids.discard(request.id)
+        self._end(outcome)
+        self.on_drop(request, outcome)
 
     def _end(self, outcome: Outcome) -> None:
         self._ledger.settle(outcome)
@@ -458,3 +468,7 @@ class Frontier:
 
 def _told(result: Response | ModuleError) -> str:
     return f"status {result.status}" if isinstance(result, Response) else result.reason
+
+
+def _ignore(_request: Request, _outcome: Outcome) -> None:
+    pass

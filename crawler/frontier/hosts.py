@@ -205,13 +205,16 @@ class Hosts:
         host = one if isinstance(one, Host) else one.waiting[0]
         return due, host.name, host.why
 
-    def end(self, host: Host, now: float, latency: float | None = None) -> None:
-        """Free the place a request had; the host rests from now."""
+    def end(
+        self, host: Host, now: float, latency: float | None = None, *, asked: bool = True
+    ) -> None:
+        """Free the place a request had; the host rests from now, if it was *asked* at all."""
         host.in_flight -= 1
         if latency is not None:
             known = host.latency or latency
             host.latency = known + (latency - known) * _WEIGHT
-        self.rest(host, now, self.pause_of(host), "delay")
+        if asked:
+            self.rest(host, now, self.pause_of(host), "delay")
         if host.address is not None:
             host.address.in_flight -= 1
             self._rest_address(host.address, now)

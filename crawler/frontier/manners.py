@@ -18,6 +18,9 @@ class Manners:
 
     def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
         """Learn from the *result* of a fetch, and free its place."""
+        if isinstance(result, Response) and "cached" in result.flags:
+            self._hosts.end(host, now, asked=False)
+            return
         latency = None
         if isinstance(result, Response):
             latency = result.elapsed

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from ..data import Response
-from ..errors import ModuleError
+from ..errors import ModuleError, Retry
 
 #: Failures to reach a host at all: they tell about the host, not about one page.
 HOST_KINDS = frozenset({"dns", "connect", "tls", "timeout", "network", "proxy"})
@@ -40,8 +40,8 @@ class Retries:
         if attempts >= self.attempts:
             return False
         if isinstance(result, Response):
-            return result.status in self.statuses
-        return result.kind in self.kinds
+            return result.status in self.statuses and "cached" not in result.flags
+        return result.kind in self.kinds or isinstance(result.__cause__, Retry)
 
 
 def retry_after(response: Response) -> float | None:

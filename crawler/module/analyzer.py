@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..data import Item, Link, Request, Response, new_id
-from ..errors import AnalyzeError, InvalidURL
+from ..errors import AnalyzeError, InvalidURL, ModuleError
 from ..url import resolve
 from .base import Module, name_of, one_of
 
 #: What a parser may yield: requests, URLs (relative ones too), mappings and dataclasses.
 Parser = Callable[[Response], Iterable[Any] | None]
+#: What is to be done about an error: the same.
+Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What becomes of it.
 Found = Request | Link | Item
 
@@ -21,7 +23,8 @@ class Analyzer(Module):
     """
     Lets every parser see the whole response and passes on what they find.
 
-    What one parser raises does not stop the others; what it found before counts.
+    What one parser raises does not stop the others; what it found before counts. With
+    *recover*, errors of downloads that failed for good are analysed as well.
     """
 
     letter = "A"
@@ -29,7 +32,7 @@ class Analyzer(Module):
     # An analysis is a generator: closing it is giving up, not a failure.
     passing = (*Module.passing, GeneratorExit)
 
-    def __init__(self, *parsers: Parser, **identity: Any) -> None:
+    def __init__(self, *parsers: Parser, recover: Recover | None = None, **identity: Any) -> None:
         if not parsers:
             raise ValueError("an analyzer needs at least one parser")
         for number, parse in enumerate(parsers):
@@ -37,21 +40,32 @@ class Analyzer(Module):
                 raise ValueError(f"parser {number} must be a function of a Response, not {parse!r}")
         super().__init__(**identity)
         self.parsers = parsers
+        self.recovers = recover is not None
+        self._recover: Any = recover
 
-    def analyze(self, response: Response) -> Iterator[Found]:
+    def analyze(self, response: Response) -> Generator[Found, None, None]:
         """Yield what the parsers find; then raise what failed, if anything did."""
-        origin = response.request if isinstance(response, Response) else None
-        with self._handling(response, Response, origin):
+        yield from self._work(response, Response, self.parsers)
+
+    def recover(self, error: ModuleError) -> Generator[Found, None, None]:
+        """Yield what is to be done about a download that failed for good."""
+        yield from self._work(error, ModuleError, (self._recover,))
+
+    def _work(self, origin: Any, kind: type, parsers: Iterable[Any]) -> Iterator[Found]:
+        request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
+        with self._handling(origin, kind, request):
             failures: list[BaseException] = []
-            for parse in self.parsers:
-                yield from self._run(parse, response, failures)
+            for found in getattr(origin, "found", ()):
+                yield found_in(origin, found)
+            for parse in parsers:
+                yield from self._run(parse, origin, failures)
             if failures:
                 raise one_of(failures, "parsers failed")
 
     def _run(
-        self, parse: Parser, response: Response, failures: list[BaseException]
+        self, parse: Parser, origin: Response | ModuleError, failures: list[BaseException]
     ) -> Iterator[Found]:
-        outputs = _outputs(parse, response)
+        outputs = _outputs(parse, origin)
         while True:
             # The parser runs inside next(), and nothing else does: what is raised here is its own.
             try:
@@ -66,7 +80,7 @@ class Analyzer(Module):
             if found is None:
                 continue
             try:
-                datum = _datum(found, response, parse)
+                datum = _datum(found, origin, parse)
             except Exception as failure:  # what was yielded may not even be printable
                 failures.append(failure)
             else:
@@ -77,22 +91,28 @@ class Analyzer(Module):
 
 
 def is_item(value: object) -> bool:
+    """A mapping, or an instance of a dataclass, an attrs class or a pydantic model."""
     if isinstance(value, Mapping):
         return True
-    plain = dataclasses.is_dataclass(value) and not isinstance(value, type)
-    return plain and not isinstance(value, Request | Response | Item)
+    if isinstance(value, type | Request | Response | Item | Link):
+        return False
+    kind = type(value)
+    return dataclasses.is_dataclass(kind) or any(
+        hasattr(kind, name) for name in ("__attrs_attrs__", "__pydantic_fields__")
+    )
 
 
-def found_in(response: Response, found: Request | str) -> Request | Link:
-    """Return *found* as met in *response*: the only place where depth grows."""
-    depth = response.depth + 1
+def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Link:
+    """Return *found* as met in *origin*: the only place where depth grows."""
+    page = origin.url if isinstance(origin, Response) else origin.request.url
+    depth = origin.request.depth + 1
     if isinstance(found, str):
-        return Link(_absolute(response.url, found), depth, response.url)
-    return found.replace(depth=depth, found_on=response.url, redirects=(), attempts=(), id=new_id())
+        return Link(_absolute(page, found), depth, page)
+    return found.replace(depth=depth, found_on=page, redirects=(), attempts=(), id=new_id())
 
 
-def _outputs(parse: Parser, response: Response) -> Iterator[Any]:
-    found = parse(response)
+def _outputs(parse: Parser, origin: Any) -> Iterator[Any]:
+    found = parse(origin)
     if found is None:
         return
     if isinstance(found, Mapping | str | bytes) or not isinstance(found, Iterable):
@@ -102,11 +122,11 @@ def _outputs(parse: Parser, response: Response) -> Iterator[Any]:
     yield from found
 
 
-def _datum(found: Any, response: Response, parse: Parser) -> Found:
+def _datum(found: Any, origin: Response | ModuleError, parse: Parser) -> Found:
     if isinstance(found, str | Request):
-        return found_in(response, found)
+        return found_in(origin, found)
     if is_item(found):
-        return Item(found, response.request)
+        return Item(found, origin.request)
     raise TypeError(
         f"{name_of(parse)} yielded {found!r:.200}, not a request, a URL, a mapping or a dataclass"
     )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from gevent import GreenletExit, Timeout
 
 from ..data import Request
-from ..errors import FetchError, ModuleError, TimeLimit
+from ..errors import FetchError, ModuleError, Refusal, Retry, TimeLimit
 from .mid import LETTERS, MID, SerialNumbers
 
 #: How much one more call moves the averages.
@@ -193,6 +193,8 @@ def failure_kind(cause: BaseException) -> str:
     """Return the stable kind of *cause*, or "" to leave it to the module's error."""
     if isinstance(cause, FetchError):
         return cause.kind
+    if isinstance(cause, Refusal | Retry):
+        return cause.reason
     if isinstance(cause, TimeLimit | Timeout | TimeoutError):
         return "timeout"
     return ""

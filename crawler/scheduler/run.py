@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import gevent
-from gevent.event import Event
+from gevent.event import AsyncResult, Event
 from gevent.lock import Semaphore
 from gevent.pool import Group
 
 from ..buffer import Pool
-from ..data import Item, Request, Response
-from ..errors import CrawlerError, FrontierClosed, ModuleError, NoModule, PoolClosed, TimeLimit
+from ..data import Item, Request, Response, new_id
+from ..errors import (
+    CrawlerError,
+    FrontierClosed,
+    ModuleError,
+    NoModule,
+    PoolClosed,
+    Refusal,
+)
 from ..frontier import DONE, Frontier, Next, Outcome, failed
 from ..module import Analyzer, Downloader, Pipeline, Registrar
+from .alarm import Alarm
 from .args import DataArgs, ModuleArgs
 from .errors import ErrorPool
 from .meter import Meter
@@ -27,6 +35,8 @@ T = TypeVar("T")
 
 #: Seconds a datum waits for a module of its kind to be registered.
 _MODULE_WAIT = 60.0
+#: The priority of what a callback waits for: before everything else of its host.
+_FIRST = 1_000_000
 #: Seconds a killed greenlet gets to unwind before it is left behind.
 _UNWIND = 5.0
 
@@ -53,32 +63,6 @@ class Visit:
             self.outcome = failed(kind)
 
 
-class Alarm:
-    """Throws TimeLimit into the greenlet that entered it, if it stays in too long."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        # It rings again and again: a bare `except:` in user code does not get away with it.
-        self._timer = gevent.get_hub().loop.timer(seconds, seconds)
-
-    def __enter__(self) -> None:
-        # again(), not start(): a timer that is started again only has the rest of its time.
-        self._timer.again(gevent.getcurrent().throw, TimeLimit(self._seconds))
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._timer.stop()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let time pass that is not the module's own; it starts anew afterwards."""
-        self.__exit__()
-        yield
-        self.__enter__()
-
-    def close(self) -> None:
-        self._timer.close()
-
-
 class Run:
     """
     Moves data between the pools, through modules the registrar chooses.
@@ -101,7 +85,7 @@ class Run:
     ) -> None:
         self.frontier = frontier
         self.requests = Pool[tuple[Visit, Request]](data.req_buffer_cap, data.req_max_buffer_number)
-        self.responses = Pool[tuple[Visit, Response]](
+        self.responses = Pool[tuple[Visit, Response | ModuleError]](
             data.resp_buffer_cap, data.resp_max_buffer_number
         )
         self.items = Pool[tuple[Visit, Item]](data.item_buffer_cap, data.item_max_buffer_number)
@@ -117,6 +101,11 @@ class Run:
         self._slots = Semaphore(modules.download_workers)
         self._feeders = Group()
         self._workers = Group()
+        #: By id, who waits for a request that fetch() has let in.
+        self._awaited: dict[str, AsyncResult[Response]] = {}
+        #: What each worker greenlet has in hand.
+        self._at_work: dict[object, tuple[Visit, Alarm]] = {}
+        frontier.on_drop = self._dropped
 
     def begin(self) -> None:
         args = self._args
@@ -156,6 +145,27 @@ class Run:
             self.frontier.close()
             self.errors.close()
             self.meter.stop()
+
+    def fetch(self, request: Request) -> Response:
+        """
+        Fetch *request* as part of the crawl, and wait for it; raise what became of it instead.
+
+        A worker that waits is stood in for, so that the crawl goes on whatever waits.
+        """
+        visit, alarm = self._at_work.get(gevent.getcurrent(), (None, None))
+        if visit is not None:
+            page = visit.request
+            request = request.replace(depth=page.depth, found_on=page.url)
+        request = request.replace(id=new_id(), priority=_FIRST)
+        awaited = self._awaited[request.id] = AsyncResult()
+        try:
+            reason = self.frontier.admit(request)
+            if reason is not None:
+                raise Refusal(reason)
+            with nullcontext() if alarm is None else self._stood_in(alarm):
+                return awaited.get()  # type: ignore[return-value]
+        finally:
+            del self._awaited[request.id]
 
     def works_in(self, greenlet: object) -> bool:
         return any(greenlet is worker for worker in self._workers)
@@ -218,16 +228,38 @@ class Run:
             pages = self.meter.responses - before
         self.frontier.cut_off("slow")
 
-    def _work(self, pool: Pool[tuple[Visit, T]], handle: Callable[[Visit, T, Alarm], None]) -> None:
+    def _work(
+        self,
+        pool: Pool[tuple[Visit, T]],
+        handle: Callable[[Visit, T, Alarm], None],
+        until: Event | None = None,
+    ) -> None:
         alarm = Alarm(self._args.time_limit)
+        me = gevent.getcurrent()
         try:
-            while True:
+            while until is None or not until.is_set():
                 visit, datum = pool.get()
+                self._at_work[me] = (visit, alarm)
                 self._do(visit, datum, handle, alarm)
+                del self._at_work[me]
         except PoolClosed:
             return
         finally:
+            self._at_work.pop(me, None)
             alarm.close()
+
+    @contextmanager
+    def _stood_in(self, alarm: Alarm) -> Iterator[None]:
+        """Let another greenlet analyse while this one waits; it ends with what it has in hand."""
+        back = Event()
+        substitute = self._workers.spawn(self._work, self.responses, self._analyze, back)
+        try:
+            with alarm.paused():
+                yield
+        finally:
+            back.set()
+            if substitute not in self._at_work:
+                substitute.kill(block=False)
 
     def _do(
         self, visit: Visit, datum: T, handle: Callable[[Visit, T, Alarm], None], alarm: Alarm
@@ -254,6 +286,9 @@ class Run:
 
     def _report(self, visit: Visit, error: ModuleError) -> None:
         visit.fail(error.kind)
+        awaited = self._awaited.get(visit.request.id)
+        if awaited is not None:
+            awaited.set_exception(error)
         log.debug("%s", error)
         self.errors.report(error)
 
@@ -264,13 +299,37 @@ class Run:
             result = self._fetch(request, alarm)
             outcome = self.frontier.fetched(request, result)
             if outcome is Next.ANALYZE and isinstance(result, Response):
-                self._hand(visit, result, self.responses)
+                self._deliver(visit, result)
                 return
         finally:
             self._slots.release()
         visit.outcome = outcome if isinstance(outcome, Outcome) else None
-        if visit.outcome is not None and visit.outcome.status == "failed":
-            self._report(visit, _failure(visit, result, visit.outcome.reason))
+        if visit.outcome is None:
+            return
+        if visit.outcome.status == "failed":
+            self._deliver(visit, _failure(visit, result, visit.outcome.reason))
+        else:
+            self._dropped(request, visit.outcome)
+
+    def _deliver(self, visit: Visit, result: Response | ModuleError) -> None:
+        """Pass the end of a download on to whoever is to have it."""
+        if isinstance(result, ModuleError):
+            self._report(visit, result)
+        awaited = self._awaited.get(visit.request.id)
+        if awaited is None:
+            if isinstance(result, Response) or self._recovers():
+                self._hand(visit, result, self.responses)
+        elif isinstance(result, Response):
+            awaited.set(result)
+
+    def _recovers(self) -> bool:
+        return self.registrar.get(Analyzer, timeout=_MODULE_WAIT).recovers
+
+    def _dropped(self, request: Request, outcome: Outcome) -> None:
+        """Tell whoever waits for *request* that it will not be fetched."""
+        awaited = self._awaited.get(request.id)
+        if awaited is not None:
+            awaited.set_exception(Refusal(outcome.reason))
 
     def _fetch(self, request: Request, alarm: Alarm) -> Response | ModuleError:
         downloader = self.registrar.get(Downloader, timeout=_MODULE_WAIT)
@@ -283,10 +342,15 @@ class Run:
             self.meter.count(response)
         return response
 
-    def _analyze(self, visit: Visit, response: Response, alarm: Alarm) -> None:
+    def _analyze(self, visit: Visit, datum: Response | ModuleError, alarm: Alarm) -> None:
         analyzer = self.registrar.get(Analyzer, timeout=_MODULE_WAIT)
-        with alarm:
-            for found in analyzer.analyze(response):
+        if isinstance(datum, Response):
+            findings = analyzer.analyze(datum)
+        else:
+            findings = analyzer.recover(datum)
+        # Closed at once: a traceback may keep a generator, and its place in the counts, alive.
+        with alarm, closing(findings):
+            for found in findings:
                 if isinstance(found, Item):
                     with alarm.paused():
                         self._hand(visit, found, self.items)

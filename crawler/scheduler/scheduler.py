@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import gevent
 
-from ..data import Request
+from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import HostFigures
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
@@ -83,6 +83,17 @@ class Scheduler:
         self._life.need("add()", Status.STARTED)
         [request] = _requests(request)
         return self._run.frontier.admit(request) is None
+
+    def fetch(self, request: Request | str) -> Response:
+        """
+        Fetch one page within the running crawl and wait for it: from a parser, or from anywhere.
+
+        It obeys scope, robots.txt and delays as any other, and is not analysed. Raises Refusal
+        with the reason if it may not be fetched, and DownloadError if it cannot be.
+        """
+        self._life.need("fetch()", Status.STARTED)
+        [request] = _requests(request)
+        return self._run.fetch(request)
 
     def pause(self, host: str | None = None) -> None:
         """Take no new requests (of one *host*); what is in flight is finished."""
