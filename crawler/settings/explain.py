@@ -1,0 +1,62 @@
+"""What is told about a setting."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from .kinds import Kind
+from .sources import Given
+
+
+@dataclass(frozen=True)
+class Described:
+    """What can be said of a setting before any crawl."""
+
+    name: str
+    type: Kind
+    default: Any
+    help: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "type": str(self.type),
+            "default": _plain(self.default),
+            "help": self.help,
+        }
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Who set a setting; *overridden* is what it would be otherwise, the strongest first."""
+
+    name: str
+    type: Kind
+    value: Any
+    source: str
+    overridden: tuple[Given, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "type": str(self.type),
+            "value": _plain(self.value),
+            "source": self.source,
+            "overridden": [
+                {"value": _plain(given.value), "source": given.source} for given in self.overridden
+            ],
+        }
+
+    def __str__(self) -> str:
+        over = [f"{self.type.write(given.value)} ({given.source})" for given in self.overridden]
+        rest = f", over {', '.join(over)}" if over else ""
+        return f"{self.name} = {self.type.write(self.value)} ({self.source}){rest}"
+
+
+def _plain(value: Any) -> Any:
+    """Return *value* as JSON can have it."""
+    if isinstance(value, tuple | frozenset):
+        return list(value) if isinstance(value, tuple) else sorted(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -1,0 +1,215 @@
+"""Settings: how to crawl, as one value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from ..fetch import AddressGuard, CurlFetch, Limits, any_address
+from ..frontier import Budget, Politeness, Retries
+from ..module import Analyzer, Downloader, Pipeline
+from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
+from .explain import Described, Explained
+from .sources import Given, from_environ, from_mapping, from_toml
+from .table import SETTINGS, Setting, find
+
+_NOTHING: Mapping[str, Any] = {}
+#: As many connections as a fetch keeps anyway, or as there are requests at a time.
+_CONNECTIONS: int = signature(CurlFetch).parameters["max_connections"].default
+#: How a value names the part that is wrong; the setting may have another name.
+_PART = re.compile(r"^\w+(: | (?=must |pattern ))")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Settings:
+    """
+    How to crawl, whatever is crawled; SETTINGS tells about each part.
+
+    Two are equal when they have the same values, wherever those came from: *origins* has
+    what was given for each setting, by name, the last of which counts.
+    """
+
+    concurrency: int = ModuleArgs.download_workers
+    analyze_workers: int = ModuleArgs.analyze_workers
+    pipeline_workers: int = ModuleArgs.pipeline_workers
+    time_limit: float = ModuleArgs.time_limit
+    depth: int | None = RequestArgs.max_depth
+    domains: Sequence[str] = ()
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    max_pages_per_host: int | None = RequestArgs.max_pages_per_host
+    user_agent: str | None = None
+    verify: bool = True
+    ca_file: Path | None = None
+    allow_private: bool = False
+    allow_addresses: Sequence[str] = ()
+    politeness: Politeness = field(default=Politeness())
+    retries: Retries = field(default=Retries())
+    budget: Budget = field(default=Budget())
+    limits: Limits = field(default=Limits())
+    pools: DataArgs = field(default=DataArgs())
+    origins: Mapping[str, Sequence[Given]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        for setting in SETTINGS:
+            if not setting.group:
+                value = _accept(setting, getattr(self, setting.field))
+                object.__setattr__(self, setting.field, value)
+        self.request_args()
+        AddressGuard(self.allow_addresses)
+
+    @staticmethod
+    def load(
+        *,
+        toml: Path | None = None,
+        spider: Mapping[str, Any] = _NOTHING,
+        code: Mapping[str, Any] = _NOTHING,
+        environ: Mapping[str, str] = _NOTHING,
+        overrides: Mapping[str, Any] = _NOTHING,
+    ) -> Settings:
+        """
+        Return the defaults, changed by each of these in turn: later ones count more.
+
+        The file is for all crawls of a project, the *spider* knows its site, the *code* runs it
+        for a purpose. Whoever starts that has the last word: *environ* is for every run on a
+        machine, *overrides*, from the command line, for this one.
+        """
+        return _loaded(
+            chain(
+                from_toml(toml) if toml is not None else (),
+                from_mapping(spider, "spider"),
+                from_mapping(code, "code"),
+                from_environ(environ),
+                from_mapping(overrides, "command line"),
+            )
+        )
+
+    def request_args(self) -> RequestArgs:
+        return RequestArgs(
+            accepted_domains=self.domains,
+            max_depth=self.depth,
+            include=self.include,
+            exclude=self.exclude,
+            max_pages_per_host=self.max_pages_per_host,
+            politeness=self.politeness,
+            retries=self.retries,
+            budget=self.budget,
+        )
+
+    def data_args(self) -> DataArgs:
+        return self.pools
+
+    def module_args(
+        self,
+        downloaders: Sequence[Downloader],
+        analyzers: Sequence[Analyzer],
+        pipelines: Sequence[Pipeline],
+    ) -> ModuleArgs:
+        return ModuleArgs(
+            downloaders,
+            analyzers,
+            pipelines,
+            download_workers=self.concurrency,
+            analyze_workers=self.analyze_workers,
+            pipeline_workers=self.pipeline_workers,
+            time_limit=self.time_limit,
+        )
+
+    def fetch(self) -> CurlFetch:
+        """Return a new client, with a guard of its own."""
+        return CurlFetch(
+            limits=self.limits,
+            user_agent=self.user_agent,
+            verify=self.verify,
+            ca_file=self.ca_file,
+            max_connections=max(_CONNECTIONS, self.concurrency),
+            allow_address=any_address if self.allow_private else AddressGuard(self.allow_addresses),
+        )
+
+    @staticmethod
+    def describe() -> list[Described]:
+        return [
+            Described(setting.name, setting.kind, _value(setting, _DEFAULTS), setting.help)
+            for setting in SETTINGS
+        ]
+
+    def explain(self, *names: str) -> list[Explained]:
+        """Tell where the value of each setting, or of the named ones, came from."""
+        return [self._explained(find(name)) for name in names or [s.name for s in SETTINGS]]
+
+    def _explained(self, setting: Setting) -> Explained:
+        default = Given(setting.name, _value(setting, _DEFAULTS), "default")
+        *overridden, last = default, *self.origins.get(setting.name, ())
+        value = _value(setting, self)
+        if value != last.value:
+            overridden, last = [*overridden, last], Given(setting.name, value, "code")
+        return Explained(
+            setting.name, setting.kind, value, last.source, tuple(reversed(overridden))
+        )
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{setting.name}={setting.kind.write(_value(setting, self))}"
+            for setting in SETTINGS
+            if _value(setting, self) != _value(setting, _DEFAULTS)
+        ]
+        return f"<Settings {' '.join(changed) or 'as by default'}>"
+
+
+def _value(setting: Setting, settings: Settings) -> Any:
+    return attrgetter(setting.path)(settings)
+
+
+def _loaded(everything: Iterable[Given]) -> Settings:
+    origins: dict[str, list[Given]] = {}
+    values: dict[Setting, Any] = {}
+    for given in everything:
+        setting, value = _checked(given)
+        values[setting] = value
+        origins.setdefault(setting.name, []).append(Given(setting.name, value, given.source))
+    return replace(_with(values), origins=origins)
+
+
+def _checked(given: Given) -> tuple[Setting, Any]:
+    try:
+        setting = find(given.name)
+        value = _accept(setting, given.value)
+        _try(setting, value)
+    except ValueError as error:
+        raise ValueError(f"{error} (from {given.source})") from None
+    return setting, value
+
+
+def _accept(setting: Setting, given: object) -> Any:
+    try:
+        return setting.kind.value(given)
+    except ValueError as error:
+        raise ValueError(f"{setting.name}: expected {error}, not {given!r:.100}") from None
+
+
+def _try(setting: Setting, value: Any) -> None:
+    """Change nothing else, so that whatever refuses it can only mean this setting."""
+    try:
+        _with({setting: value})
+    except ValueError as error:
+        raise ValueError(f"{setting.name}: {_PART.sub('', str(error))}") from None
+
+
+def _with(values: Mapping[Setting, Any]) -> Settings:
+    """Return the defaults with other *values*."""
+    own: dict[str, Any] = {}
+    grouped: dict[str, dict[str, Any]] = {}
+    for setting, value in values.items():
+        (grouped.setdefault(setting.group, {}) if setting.group else own)[setting.field] = value
+    for group, parts in grouped.items():
+        own[group] = replace(getattr(_DEFAULTS, group), **parts)
+    return Settings(**own)
+
+
+_DEFAULTS = Settings()

@@ -1,0 +1,83 @@
+"""Where settings come from: files, the environment, and mappings that code or a user made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from .table import nearest
+
+_PREFIX = "CRAWLER_"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value for a setting, and who gave it."""
+
+    name: str
+    value: Any
+    source: str
+
+
+def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Iterator[Given]:
+    """
+    Yield what *given* sets, tables within it by dotted names.
+
+    A whole value, such as a Politeness, sets each of its parts, unless one is given as well.
+    """
+    for name, value in sorted(given.items(), key=lambda item: not is_dataclass(item[1])):
+        parts = _parts(value) if is_dataclass(value) else value
+        if isinstance(parts, Mapping):
+            yield from from_mapping(parts, source, f"{within}{name}.")
+        else:
+            yield Given(within + name, value, source)
+
+
+def from_environ(environ: Mapping[str, str]) -> Iterator[Given]:
+    """
+    Yield what variables such as CRAWLER_DELAY and CRAWLER_POLITENESS__BACKOFF set.
+
+    An empty one sets nothing. One that is not even nearly the name of a setting is taken for
+    another program's: a cluster, for one, tells of a service called "crawler" that way.
+    """
+    for variable, text in environ.items():
+        name = variable.removeprefix(_PREFIX).lower().replace("__", ".")
+        if variable.startswith(_PREFIX) and text.strip() and nearest(name, 0.8):
+            yield Given(name, text, variable)
+
+
+def from_toml(path: Path) -> Iterator[Given]:
+    """Yield what the file sets; of a pyproject.toml, its table ``[tool.crawler]``."""
+    yield from from_mapping(_table(path), str(path))
+
+
+def find_toml(directory: Path = Path()) -> Path | None:
+    """Return the file of *directory* that has settings: crawler.toml before pyproject.toml."""
+    own, shared = directory / "crawler.toml", directory / "pyproject.toml"
+    if own.is_file():
+        return own
+    return shared if shared.is_file() and _table(shared) else None
+
+
+def _table(path: Path) -> dict[str, Any]:
+    table = _read(path)
+    for name in ("tool", "crawler") if path.name == "pyproject.toml" else ():
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}: {name} must be a table, not {table!r}")
+    return table
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - needed where there is such a file
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    return {part.name: getattr(value, part.name) for part in fields(value)}
