@@ -1,5 +1,32 @@
-"""What users get: items written to files as they come."""
+"""
+What users get: items written as they come, exchanges archived, and archives read again.
 
+A Feed is a processor for a Pipeline; open_feed() finds the one a file name asks for.
+"""
+
+from .csvfile import Csv
 from .jsonl import JsonLines
+from .output import Feed, FeedError, Output, OutputClosed
+from .parquet import Parquet
+from .record import as_record
+from .spec import open_feed
+from .sqlite import Sqlite
+from .stdout import Stdout
+from .warc import WarcWriter
+from .warcsite import WarcSite
 
-__all__ = ["JsonLines"]
+__all__ = [
+    "Csv",
+    "Feed",
+    "FeedError",
+    "JsonLines",
+    "Output",
+    "OutputClosed",
+    "Parquet",
+    "Sqlite",
+    "Stdout",
+    "WarcSite",
+    "WarcWriter",
+    "as_record",
+    "open_feed",
+]

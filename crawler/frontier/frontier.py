@@ -25,6 +25,7 @@ from .outcome import Ledger, Outcome, UrlCounts, failed, refused
 from .politeness import Politeness
 from .redirect import is_redirect
 from .retry import Retries
+from .robots import Robots
 from .scope import Scope
 from .seen import BloomSeen, Seen
 from .sleeper import Sleeper
@@ -145,7 +146,7 @@ class Frontier:
         if self._gate.is_question(request):
             self._answered(host, request, result, now)
             return Next.AGAIN
-        if isinstance(result, Response):
+        if isinstance(result, Response) and "cached" not in result.flags:
             self._weigh(len(result.body), now)
         return self._follow_up(host, request, result, now)
 
@@ -253,7 +254,8 @@ class Frontier:
         due = self._hosts.first()
         if due is None:
             held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
-            return ", ".join(f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
+            named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
+            return ", ".join(named) or "a free downloader"
         when, name, why = due
         return f"{name} ({why or 'due'}), in {max(0.0, when - now):.1f} s"
 
@@ -340,7 +342,7 @@ class Frontier:
                     self._hosts.put(host, request, now, first=True)
                     self._hosts.park(host, "robots.txt")
                     return self._gate.ask(host, origin, request)
-                host.crawl_delay = rules.crawl_delay(self._gate.agent)
+                self._obey(host, rules)
                 if not rules.allowed(self._gate.agent, request.url):
                     self._drop(request, refused("robots"))
                     continue
@@ -383,6 +385,8 @@ class Frontier:
         hop = self._door.hop(request, result)
         if isinstance(hop, Outcome):
             return hop
+        if self._name_of(hop.url) in self._dead:
+            return failed("host")
         self._leave(request)
         self._enter(hop.replace(attempts=()), first=True)
         return Next.AGAIN
@@ -411,9 +415,15 @@ class Frontier:
             self._manners.no_robots(asker, host, result, now)
             self._given_up(asker)
         else:
-            asker.crawl_delay = rules.crawl_delay(self._gate.agent)
+            self._obey(asker, rules)
             self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
         self._unpark(asker)
+
+    def _obey(self, host: Host, rules: Robots) -> None:
+        """Keep the Crawl-delay of an origin; where a host has several, the longest counts."""
+        delay = rules.crawl_delay(self._gate.agent)
+        if delay is not None:
+            host.crawl_delay = max(delay, host.crawl_delay or 0.0)
 
     def _given_up(self, host: Host) -> bool:
         """Give up a host that has failed too often in a row: each request for it gets its record."""

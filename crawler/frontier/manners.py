@@ -18,7 +18,7 @@ class Manners:
 
     def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
         """Learn from the *result* of a fetch, and free its place."""
-        if isinstance(result, Response) and "cached" in result.flags:
+        if isinstance(result, Response) and result.flags & {"cached", "stale"}:
             self._hosts.end(host, now, asked=False)
             return
         latency = None

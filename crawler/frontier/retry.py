@@ -10,7 +10,7 @@ from ..data import Response
 from ..errors import ModuleError, Retry
 
 #: Failures to reach a host at all: they tell about the host, not about one page.
-HOST_KINDS = frozenset({"dns", "connect", "tls", "timeout", "network", "proxy"})
+HOST_KINDS = frozenset({"dns", "connect", "tls", "timeout", "network"})
 #: Answers by which a host asks to be left alone for a while.
 THROTTLING = frozenset({429, 503})
 
@@ -26,7 +26,7 @@ class Retries:
 
     attempts: int = 3
     wait: float = 1.0
-    kinds: frozenset[str] = HOST_KINDS | {"truncated", "protocol", "bad_encoding"}
+    kinds: frozenset[str] = HOST_KINDS | {"proxy", "truncated", "protocol", "bad_encoding"}
     statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ def retry_after(response: Response) -> float | None:
         return float(text[:12])
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)

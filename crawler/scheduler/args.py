@@ -23,7 +23,8 @@ class RequestArgs:
 
     The domains of the first requests are accepted in any case. A depth equal to
     *max_depth* is fetched; 0 means the first requests only, None no limit. *include* and
-    *exclude* are regular expressions, looked for anywhere in a URL.
+    *exclude* are regular expressions, looked for anywhere in a URL. *agent* is the name that
+    a robots.txt knows the crawler by.
     """
 
     accepted_domains: Collection[str] = ()
@@ -31,6 +32,7 @@ class RequestArgs:
     include: Collection[str] = ()
     exclude: Collection[str] = ()
     max_pages_per_host: int | None = None
+    agent: str = "crawler"
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
@@ -54,6 +56,7 @@ class RequestArgs:
             retries=self.retries,
             budget=self.budget,
             traps=TrapGuard(self.max_pages_per_host),
+            agent=self.agent,
         )
 
 

@@ -97,10 +97,16 @@ class Settings:
             include=self.include,
             exclude=self.exclude,
             max_pages_per_host=self.max_pages_per_host,
+            agent=self._product_token(),
             politeness=self.politeness,
             retries=self.retries,
             budget=self.budget,
         )
+
+    def _product_token(self) -> str:
+        """Return the name in a User-Agent that robots.txt may speak of: "Bot" of "Bot/1.0 (…)"."""
+        token = re.match(r"[A-Za-z_-]+", self.user_agent or "")
+        return token[0] if token else "crawler"
 
     def data_args(self) -> DataArgs:
         return self.pools

@@ -1,0 +1,17 @@
+"""What only some feeds need, and only who uses them must install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .output import FeedError
+
+
+def load(module: str, extra: str) -> Any:
+    """Import *module*, or say which extra of this package brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise FeedError(f"this needs {package}: pip install 'crawler[{extra}]'") from error

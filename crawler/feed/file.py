@@ -1,0 +1,79 @@
+"""AppendFile: a file that grows by whole pieces."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+class AppendFile:
+    """
+    A file that grows by whole pieces: one that cannot be written whole leaves no trace.
+
+    There is no buffer: a piece is with the operating system when write() returns, at 1–2 µs.
+    """
+
+    def __init__(self, path: Path, *, append: bool) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if append else os.O_TRUNC)
+        self._fd = os.open(path, flags, 0o666)
+        self.size = os.fstat(self._fd).st_size
+        self._torn = False
+
+    def write(self, piece: bytes) -> None:
+        if self._torn:
+            self.cut(self.size)
+        rest = memoryview(piece)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except BaseException:
+            self._torn = len(rest) < len(piece)
+            if self._torn:
+                with suppress(OSError):
+                    self.cut(self.size)
+            raise
+        self.size += len(piece)
+
+    def cut(self, size: int) -> None:
+        os.ftruncate(self._fd, size)
+        self.size = size
+        self._torn = False
+
+    def sync(self) -> None:
+        """Wait until what was written would outlive a loss of power."""
+        os.fsync(self._fd)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
+    """Give the bytes of a file, read only as they are looked at."""
+    with path.open("rb") as file:
+        if not path.is_file() or not os.fstat(file.fileno()).st_size:
+            yield b""
+            return
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            yield content
+
+
+def draft_of(path: Path) -> Path:
+    """Return where the file that is to replace *path* is made; a leftover is of no use."""
+    path = Path(os.path.realpath(path))
+    return path.with_name(f".{path.name}.draft")
+
+
+def put_in_place(draft: Path, path: Path) -> None:
+    """Let *draft*, all at once, be the file at *path*."""
+    target = Path(os.path.realpath(path))
+    if target.exists():
+        draft.chmod(target.stat().st_mode & 0o7777)
+    draft.replace(target)

@@ -1,0 +1,179 @@
+"""
+From what a user yields to what a file can hold: the one place where that is decided.
+
+as_record() takes mappings and dataclass, attrs and pydantic objects, nested too, and leaves
+only what JSON knows:
+
+=========================  =======================================================
+text                       itself; a lone surrogate, which UTF-8 has not, is U+FFFD
+NaN, infinity              null
+datetime, date, time       ISO 8601
+timedelta                  seconds
+Decimal, UUID, Path, IP    their text
+Enum                       its value
+bytes                      base64
+set                        a list, sorted
+a key that is not text     its JSON text
+anything else              TypeError: a printed object is no data
+=========================  =======================================================
+
+A table (CSV, SQLite, Parquet) has cells, which cell() makes: lists and objects become JSON
+text, and so do integers beyond 64 bits. A record without fields makes no row there.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
+from typing import Any, TypeAlias
+from uuid import UUID
+
+Cell: TypeAlias = "str | int | float | bool | None"
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
+#: Raw, these end lines for some readers, and command some terminals.
+_CONTROLS = re.compile("[\x80-\x9f\u2028\u2029]")
+_INT64 = range(-(2**63), 2**63)
+
+
+def as_record(value: object) -> dict[str, Any]:
+    """Return the fields of *value* as JSON knows them; a field that cannot be is named."""
+    fields = _fields(value)
+    if fields is None:
+        raise TypeError(
+            f"a record is a mapping or a dataclass, attrs or pydantic object, not {value!r:.200}"
+        )
+    record = {}
+    for name, field in fields.items():
+        try:
+            record[_key(name)] = plain(field)
+        except TypeError as error:
+            raise TypeError(f"field {name!r:.200}: {error}") from None
+    return _complete(record, fields)
+
+
+def to_json(value: object) -> str:
+    """Return *value*, as as_record() leaves it, in one line that any terminal can show."""
+    text = _encode(value)
+    if text.isascii():
+        return text
+    return _CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
+
+
+def cell(value: Any) -> Cell:
+    """Return a *value* of a record as a table holds it."""
+    kind = type(value)
+    if kind is dict or kind is list:
+        return to_json(value)
+    if kind is int and value not in _INT64:
+        return str(value)
+    return value  # type: ignore[no-any-return]
+
+
+def weight(row: Mapping[str, Cell]) -> int:
+    """Return about how many bytes of text *row* holds."""
+    return sum([len(value) for value in row.values() if type(value) is str])
+
+
+def _fields(value: object) -> Mapping[Any, Any] | None:
+    if isinstance(value, Mapping):
+        return value
+    kind: Any = type(value)
+    if dataclasses.is_dataclass(kind):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
+    if hasattr(kind, "__attrs_attrs__"):
+        return {field.name: getattr(value, field.name) for field in kind.__attrs_attrs__}
+    if hasattr(kind, "model_dump"):
+        dumped: Mapping[str, Any] = kind.model_dump(value)
+        return dumped
+    return None
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as JSON knows it."""
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else _text(value)
+    if kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is dict:
+        return _object(value)
+    if kind is list:
+        return [plain(element) for element in value]
+    return _unusual(value)
+
+
+def _unusual(value: Any) -> Any:
+    match value:
+        case Enum():
+            return plain(value.value)
+        case str():
+            return _text(str.__str__(value))
+        case int():
+            return int(value)
+        case float():
+            return plain(float(value))
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case Decimal() | UUID() | PurePath() | IPv4Address() | IPv6Address():
+            return _text(str(value))
+        case bytes() | bytearray() | memoryview():
+            return base64.b64encode(value).decode()
+        case AbstractSet():
+            return sorted(map(plain, value), key=to_json)
+        case Sequence():
+            return [plain(element) for element in value]
+    fields = _fields(value)
+    if fields is None:
+        raise TypeError(f"{kind_of(value)} is not something a feed can write")
+    return _object(fields)
+
+
+def kind_of(value: object) -> str:
+    kind = type(value)
+    name = (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+    return f"{value!r:.80} ({name})"
+
+
+def _object(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    return _complete({_key(name): plain(field) for name, field in fields.items()}, fields)
+
+
+def _complete(record: dict[str, Any], fields: Mapping[Any, Any]) -> dict[str, Any]:
+    if len(record) == len(fields):
+        return record
+    raise ValueError(f"two fields have one name: {list(fields)!r:.200}")
+
+
+def _key(name: Any) -> str:
+    if type(name) is str and name.isascii():
+        return name
+    key = plain(name)
+    return key if isinstance(key, str) else to_json(key)
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Two surrogates that belong together become the character they stand for.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

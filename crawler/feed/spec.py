@@ -1,0 +1,60 @@
+"""Which feed a file name asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .csvfile import Csv
+from .jsonl import JsonLines
+from .output import Feed
+from .parquet import Parquet
+from .sqlite import Sqlite
+from .stdout import Stdout
+
+_FORMATS: dict[str, type[JsonLines | Csv | Sqlite | Parquet]] = {
+    "jsonl": JsonLines,
+    "csv": Csv,
+    "sqlite": Sqlite,
+    "parquet": Parquet,
+}
+_EXTENSIONS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".jl": "jsonl",
+    ".csv": "csv",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".parquet": "parquet",
+}
+
+
+def open_feed(spec: str, *, append: bool = False, position: int | None = None) -> Feed:
+    """
+    Open the feed that *spec* names: FILE by its extension, FILE:FORMAT, or - for stdout.
+
+    >>> open_feed("items.csv"), open_feed("items.txt:jsonl", append=True), open_feed("-")
+    """
+    path, name = _parsed(spec)
+    if path == "-":
+        if name != "jsonl":
+            raise ValueError(f"standard output takes JSON Lines, not {name}")
+        return Stdout()
+    return _FORMATS[name](path, append=append, position=position)
+
+
+def _parsed(spec: str) -> tuple[str, str]:
+    path, _, name = spec.rpartition(":")
+    if path and name in _FORMATS:
+        return path, name
+    if spec == "-":
+        return spec, "jsonl"
+    extension = Path(spec).suffix.lower()
+    if extension in _EXTENSIONS:
+        return spec, _EXTENSIONS[extension]
+    if extension == ".json":
+        raise ValueError(f"{spec!r}: a JSON array cannot be written as items come, use .jsonl")
+    raise ValueError(
+        f"{spec!r} names no format: end it in {', '.join(_EXTENSIONS)}, "
+        f"or add one of {', '.join(f':{name}' for name in _FORMATS)}"
+    )

@@ -1,0 +1,69 @@
+"""JSON Lines for the next program in a pipe."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+from typing import Any
+
+from gevent.lock import RLock
+from gevent.socket import wait_write
+
+from .output import Feed, OutputClosed
+from .record import to_json
+
+
+class Stdout(Feed):
+    """
+    A line of JSON for each record on standard output (or another *fd*).
+
+    A slow reader holds up only the greenlets that write: they wait for room in the pipe on
+    the hub. When the reader has gone, a call raises OutputClosed; close() is quiet then.
+    What is out cannot be taken back, so there are no positions: it is always 0.
+    """
+
+    def __init__(self, fd: int = 1) -> None:
+        super().__init__("-")
+        self._fd = fd
+        self._waits = not stat.S_ISREG(os.fstat(fd).st_mode)
+        self._turn = RLock()
+        self._rest = b""
+        self._gone = False
+
+    def flush(self) -> None:
+        if not self._gone:
+            with self._turn:
+                self._send()
+
+    def position(self) -> int:
+        self.flush()
+        return 0
+
+    def rewind(self, position: int) -> None:
+        """Do nothing: what is out is out."""
+
+    def _write(self, record: dict[str, Any]) -> None:
+        line = to_json(record).encode() + b"\n"
+        with self._turn:
+            self._rest += line
+            self._send()
+
+    def _send(self) -> None:
+        """Write what is left; when ended in the middle, the next call goes on from there."""
+        while self._rest:
+            if self._waits:
+                wait_write(self._fd)
+            # A pipe that is ready takes this much at once, and any more might block the hub.
+            piece = self._rest[: select.PIPE_BUF] if self._waits else self._rest
+            try:
+                sent = os.write(self._fd, piece)
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                self._rest, self._gone = b"", True
+                raise OutputClosed("whoever read standard output has gone") from None
+            self._rest = self._rest[sent:]
+
+    def _release(self) -> None:
+        """Leave the descriptor open: it is the process's."""

@@ -1,0 +1,246 @@
+"""WARC: every exchange of a crawl, as archives keep them (WARC 1.1, ISO 28500)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import mmap
+import os
+import re
+import uuid
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from http import HTTPStatus
+from importlib.metadata import version
+
+from ..data import Headers, Request, Response
+from ..url import origin, target
+from .file import AppendFile, mapped
+from .output import FeedError, Output
+
+#: Fields that no longer describe the body as it is kept; PREFIX keeps what they said.
+PREFIX = "X-Orig-"
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+#: What an archive, which is made to be passed on, must not tell.
+_SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
+_BREAKS = re.compile(r"[\r\n\0]+")
+_NO_NAME = re.compile(r"[^!#$%&'*+\-.^_`|~0-9A-Za-z]")
+_LENGTH = re.compile(rb"\r\nContent-Length:[ \t]*(\d+)\r\n", re.IGNORECASE)
+#: Bytes looked through at a time.
+_PIECE = 1 << 20
+
+Fetch = Callable[[Request], Response]
+
+
+class WarcWriter(Output):
+    """
+    Writes the request and the response of every exchange; called with the response.
+
+    Each record is a gzip stream of its own, unless the name ends in ``.warc``; the first is a
+    warcinfo. *written* counts exchanges, a position is a number of bytes.
+
+    A body is kept decoded, as the crawl sees it, and nothing but its own length describes
+    it: Content-Encoding, Transfer-Encoding and the Content-Length of the wire are renamed to
+    X-Orig-Content-Encoding and so on, and Content-Length is that of the kept body. The
+    request is as it was asked for: what the fetcher added by itself is not in it, and
+    neither are Authorization, Proxy-Authorization, Cookie and a password in the URL.
+
+    Compressing takes 100–250 µs for a page of 13 kB, on the hub's thread.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        append: bool = False,
+        position: int | None = None,
+        level: int = 6,
+    ) -> None:
+        super().__init__(path)
+        self._level = 0 if self.path.suffix == ".warc" else level
+        self._file = AppendFile(self.path, append=append or position is not None)
+        if position is not None:
+            self.rewind(position)
+        elif append:
+            self._mend()
+        if not self._file.size:
+            self._file.write(self._packed(_warcinfo(self.path.name)))
+
+    def __call__(self, response: Response) -> Response:
+        self._check_open()
+        self._file.write(b"".join(map(self._packed, _exchange(response))))
+        self.written += 1
+        return response
+
+    def around(self, fetch: Fetch) -> Fetch:
+        """Return a fetch function that writes down what *fetch* answers."""
+        return lambda request: self(fetch(request))
+
+    def flush(self) -> None:
+        """Do nothing: what was written is with the operating system already."""
+
+    def position(self) -> int:
+        return self._file.size
+
+    def rewind(self, position: int) -> None:
+        if position > self._file.size:
+            raise self._too_short(position, self._file.size, "bytes")
+        self._file.cut(position)
+
+    def _packed(self, record: bytes) -> bytes:
+        if not self._level:
+            return record
+        packer = zlib.compressobj(self._level, wbits=16 + zlib.MAX_WBITS)
+        return packer.compress(record) + packer.flush()
+
+    def _mend(self) -> None:
+        """Remove a last record that has no end."""
+        ends = _plain_ends if self._level == 0 else _packed_ends
+        try:
+            with mapped(self.path) as content:
+                whole = max(ends(content), default=0)
+        except FeedError as error:
+            raise FeedError(f"{self.path} cannot be continued: {error}") from None
+        self._file.cut(whole)
+
+    def _release(self) -> None:
+        self._file.close()
+
+
+def _warcinfo(name: str) -> bytes:
+    lines = f"software: crawler/{version('crawler')}\r\nformat: WARC File Format 1.1\r\n"
+    fields = [
+        ("WARC-Date", _now()),
+        ("WARC-Record-ID", _new_id()),
+        ("WARC-Filename", name),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return _record("warcinfo", fields, lines.encode())
+
+
+def _exchange(response: Response) -> tuple[bytes, bytes]:
+    asked, answered, date = _new_id(), _new_id(), _now()
+    request = [
+        ("WARC-Target-URI", address(response.request.url)),
+        ("WARC-Date", date),
+        ("WARC-Record-ID", asked),
+        ("WARC-Concurrent-To", answered),
+        ("Content-Type", "application/http;msgtype=request"),
+    ]
+    reply = [
+        ("WARC-Target-URI", address(response.url)),
+        ("WARC-Date", date),
+        ("WARC-Record-ID", answered),
+        ("WARC-Concurrent-To", asked),
+        ("WARC-Payload-Digest", _digest(response.body)),
+        ("Content-Type", "application/http;msgtype=response"),
+    ]
+    if "truncated" in response.flags:
+        reply.append(("WARC-Truncated", "unspecified"))
+    return (
+        _record("request", request, _request_block(response.request)),
+        _record("response", reply, _response_block(response)),
+    )
+
+
+def address(url: str) -> str:
+    """Return *url* as an archive names it: in ASCII, without credentials and fragment."""
+    return origin(url) + target(url)
+
+
+def _request_block(request: Request) -> bytes:
+    fields = [("Host", origin(request.url).partition("://")[2])]
+    fields += [field for field in _fields(request) if field[0].lower() not in _SECRET]
+    if request.body:
+        fields.append(("Content-Length", str(len(request.body))))
+    return _head(f"{request.method} {target(request.url)} HTTP/1.1", fields) + request.body
+
+
+def _response_block(response: Response) -> bytes:
+    fields = [
+        (f"{PREFIX}{name}" if name.lower() in FRAMING else name, value)
+        for name, value in response.headers.fields
+    ]
+    fields.append(("Content-Length", str(len(response.body))))
+    return (
+        _head(f"HTTP/1.1 {response.status:03} {_phrase(response.status)}", fields) + response.body
+    )
+
+
+def _fields(request: Request) -> Iterable[tuple[str, str]]:
+    headers = request.headers
+    return headers.fields if isinstance(headers, Headers) else headers.items()
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _record(kind: str, fields: list[tuple[str, str]], block: bytes) -> bytes:
+    described = [
+        ("WARC-Type", kind),
+        *fields,
+        ("WARC-Block-Digest", _digest(block)),
+        ("Content-Length", str(len(block))),
+    ]
+    return _head("WARC/1.1", described) + block + b"\r\n\r\n"
+
+
+def _head(first: str, fields: Iterable[tuple[str, str]]) -> bytes:
+    """Write header lines; nothing that came over the wire can begin a line of its own."""
+    lines = [first, *(f"{_NO_NAME.sub('_', name)}: {value}" for name, value in fields)]
+    text = "\r\n".join([_BREAKS.sub(" ", line) for line in lines]) + "\r\n\r\n"
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def _digest(content: bytes) -> str:
+    found = hashlib.sha1(content, usedforsecurity=False).digest()
+    return f"sha1:{base64.b32encode(found).decode()}"
+
+
+def _new_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _packed_ends(content: mmap.mmap | bytes) -> Iterator[int]:
+    """Give the offset at which each gzip stream ends, as far as they are whole."""
+    start = 0
+    while start < len(content):
+        stream, read = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS), start
+        while not stream.eof and read < len(content):
+            try:
+                stream.decompress(content[read : read + _PIECE])
+            except zlib.error as error:
+                raise FeedError(f"damaged at byte {read}: {error}") from error
+            read += _PIECE
+        if not stream.eof:
+            return
+        start = min(read, len(content)) - len(stream.unused_data)
+        yield start
+
+
+def _plain_ends(content: mmap.mmap | bytes) -> Iterator[int]:
+    """Give the offset at which each record ends, as far as they are whole."""
+    end = 0
+    while end < len(content):
+        head = content.find(b"\r\n\r\n", end)
+        if head < 0:
+            return
+        length = _LENGTH.search(content[end : head + 2])
+        if length is None or content[end : end + 5] != b"WARC/":
+            raise FeedError(f"damaged at byte {end}: not a WARC record")
+        end = head + 4 + int(length[1]) + 4
+        if end > len(content):
+            return
+        yield end

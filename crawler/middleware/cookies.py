@@ -1,0 +1,126 @@
+"""Cookies: sent back to whom they came from."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from .. import url as urls
+from ..data import Request, Response
+from .cookie import Cookie, Place, domain_matches, path_matches, read_cookie
+from .download import DownloadMiddleware, session_of
+from .headers import adding
+
+#: How many cookies the hosts of one registered domain may have set.
+_MOST_PER_DOMAIN = 180
+
+
+class Cookies(DownloadMiddleware):
+    """
+    Keeps cookies as a browser does, and sends them where they belong.
+
+    Requests with a meta["session"] share a jar of that name, all others the one named "".
+    What a request brings by hand wins: its *cookies* over those of the jar with the same
+    name, and a Cookie field over all of them. Each hop of a redirect is a request of its
+    own, with its own cookies. A cached answer sets none.
+
+    A jar holds *most* cookies, and forgets those of the domain that was asked least recently.
+    """
+
+    def __init__(self, *, most: int = 3000, clock: Callable[[], float] = time.time) -> None:
+        if most < _MOST_PER_DOMAIN:
+            raise ValueError(f"most must be at least {_MOST_PER_DOMAIN}, not {most!r}")
+        self._clock = clock
+        self._jars: defaultdict[str, Jar] = defaultdict(lambda: Jar(most))
+
+    def jar(self, session: str = "") -> Jar:
+        return self._jars[session]
+
+    def before_download(self, request: Request) -> Request:
+        if "cookie" in request.headers:
+            return request
+        kept = self.jar(session_of(request)).sent_to(Place.of(request.url), self._clock())
+        added = [(one.name, one.value) for one in kept if one.name not in request.cookies]
+        if not added:
+            return request
+        pairs = "; ".join(f"{name}={value}" for name, value in [*request.cookies.items(), *added])
+        return adding(request, {"Cookie": pairs}, cookies={})
+
+    def after_download(self, response: Response) -> Response:
+        fields = response.headers.all("set-cookie")
+        if fields and "cached" not in response.flags:
+            jar = self.jar(session_of(response.request))
+            place, now = Place.of(response.url), self._clock()
+            for field in fields:
+                cookie = read_cookie(field, place, now)
+                if cookie is not None:
+                    jar.put(cookie, place, now)
+        return response
+
+    def __repr__(self) -> str:
+        jars = ", ".join(f"{name!r}: {len(jar)}" for name, jar in self._jars.items())
+        return f"<Cookies {{{jars}}}>"
+
+
+class Jar:
+    """The cookies of one session, by registered domain, in the order in which they were set."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+        #: The domain that was asked least recently is the first.
+        self._domains: dict[str, dict[object, Cookie]] = {}
+
+    def put(self, cookie: Cookie, place: Place, now: float) -> None:
+        """Keep a *cookie* that *place* has set; one that has expired deletes its like."""
+        domain = urls.registered_domain(place.host)
+        cookies = self._domains.pop(domain, {})
+        if place.secure or not any(_is_shadowed(one, cookie) for one in cookies.values()):
+            self._set(cookies, cookie, now)
+        if cookies:
+            self._domains[domain] = cookies
+        self._make_room()
+
+    def sent_to(self, place: Place, now: float) -> list[Cookie]:
+        """Return what *place* may see, that of longer paths first."""
+        domain = urls.registered_domain(place.host)
+        if domain not in self._domains:
+            return []
+        cookies = self._domains[domain] = self._domains.pop(domain)
+        fit = [one for one in cookies.values() if one.expires > now and one.is_for(place)]
+        return sorted(fit, key=lambda one: -len(one.path))
+
+    def clear(self) -> None:
+        self._domains.clear()
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Cookie]:
+        for cookies in self._domains.values():
+            yield from cookies.values()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _set(self, cookies: dict[object, Cookie], cookie: Cookie, now: float) -> None:
+        before = len(cookies)
+        key = (cookie.name, cookie.domain, cookie.port, cookie.path)
+        if cookie.expires > now:
+            cookies[key] = cookie
+        else:
+            cookies.pop(key, None)
+        if len(cookies) > _MOST_PER_DOMAIN:
+            expired = [old for old, one in cookies.items() if one.expires <= now]
+            for old in expired or [next(iter(cookies))]:
+                del cookies[old]
+        self._count += len(cookies) - before
+
+    def _make_room(self) -> None:
+        while self._count > self._most:
+            self._count -= len(self._domains.pop(next(iter(self._domains))))
+
+
+def _is_shadowed(old: Cookie, new: Cookie) -> bool:
+    """Say if *new*, set over plain HTTP, would take the place of a secure cookie."""
+    related = domain_matches(old.domain, new.domain) or domain_matches(new.domain, old.domain)
+    return old.secure and old.name == new.name and related and path_matches(new.path, old.path)

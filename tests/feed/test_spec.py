@@ -1,0 +1,79 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, open_feed
+
+
+@pytest.mark.parametrize(
+    ("spec", "feed", "name"),
+    [
+        ("a.jsonl", JsonLines, "a.jsonl"),
+        ("a.ndjson", JsonLines, "a.ndjson"),
+        ("a.jl", JsonLines, "a.jl"),
+        ("A.CSV", Csv, "A.CSV"),
+        ("a.sqlite", Sqlite, "a.sqlite"),
+        ("a.sqlite3", Sqlite, "a.sqlite3"),
+        ("a.b.db", Sqlite, "a.b.db"),
+        ("a.parquet", Parquet, "a.parquet"),
+        ("a.txt:jsonl", JsonLines, "a.txt"),
+        ("a.csv:jsonl", JsonLines, "a.csv"),
+        ("no extension:csv", Csv, "no extension"),
+        ("a:b.csv", Csv, "a:b.csv"),
+        ("a.json:jsonl", JsonLines, "a.json"),
+    ],
+)
+def test_the_name_of_a_file_says_its_format(tmp_path, monkeypatch, spec, feed, name):
+    monkeypatch.chdir(tmp_path)
+    with open_feed(spec) as opened:
+        opened({"n": 1})
+
+    assert type(opened) is feed
+    assert opened.path == Path(name)
+    assert Path(name).exists()
+
+
+@pytest.mark.parametrize("spec", ["-", "-:jsonl"])
+def test_a_dash_is_standard_output(spec):
+    assert isinstance(open_feed(spec), Stdout)
+
+
+@pytest.mark.parametrize("spec", ["a.txt", "a", "a.csv.gz", "a.txt:xml", "", ".csv", "a:"])
+def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path, monkeypatch, spec):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"names no format: .*\.jsonl, .*\.parquet, .*:csv"):
+        open_feed(spec)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_json_array_is_refused_with_what_to_use():
+    with pytest.raises(ValueError, match=r"'items.json': a JSON array cannot .* use .jsonl"):
+        open_feed("items.json")
+
+
+def test_standard_output_takes_only_lines():
+    with pytest.raises(ValueError, match="standard output takes JSON Lines, not csv"):
+        open_feed("-:csv")
+
+
+def test_appending_and_replacing_are_the_callers_choice(tmp_path):
+    path = tmp_path / "a.jsonl"
+    for append in (True, True, False, True):
+        with open_feed(str(path), append=append) as feed:
+            feed({"n": 1})
+
+    assert path.read_text() == '{"n": 1}\n' * 2
+
+
+def test_importing_the_feeds_imports_no_extra():
+    script = (
+        "import sys, crawler, crawler.feed\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules} & {'pyarrow', 'warcio', 'six'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30
+    )
+
+    assert done.stdout == "[]\n", done.stderr

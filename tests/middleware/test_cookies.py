@@ -1,0 +1,360 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import CurlFetch, Request, Response
+from crawler.middleware import Cookies
+from crawler.middleware.cookie import Place, read_cookie
+from crawler.testing import Reply
+
+NOW = 1_700_000_000.0
+
+
+class Browser:
+    """A Cookies middleware with a hand on both sides."""
+
+    def __init__(self, clock, **options):
+        self.cookies = Cookies(clock=clock, **options)
+
+    def visit(self, url, *fields, flags=(), **request):
+        """Let the server at *url* set cookies, in UTF-8; header fields are read as Latin-1."""
+        headers = [("Set-Cookie", field.encode().decode("latin-1")) for field in fields]
+        request = Request(url, **request)
+        self.cookies.after_download(Response(url, 200, headers, b"", request, 0, frozenset(flags)))
+        return self
+
+    def sends(self, url, **request):
+        """Return the Cookie field that a request to *url* gets."""
+        sent = self.cookies.before_download(Request(url, **request))
+        return sent.headers.get("cookie", "")
+
+
+@pytest.fixture
+def browser(clock):
+    return Browser(clock)
+
+
+def set_and_sent(clock, origin, field, url):
+    return Browser(clock).visit(origin, field).sends(url)
+
+
+# -- scope ------------------------------------------------------------------------------------
+
+
+def test_what_a_host_sets_it_gets_back(browser):
+    browser.visit("http://a.test/", "sid=1; HttpOnly; SameSite=Lax", "lang=en")
+
+    assert browser.sends("http://a.test/page?x=1") == "sid=1; lang=en"
+
+
+@pytest.mark.parametrize(
+    ("origin", "field", "url", "sent"),
+    [
+        # host-only: neither above nor below, nor another port
+        ("http://a.example.com/", "c=1", "http://a.example.com/", True),
+        ("http://a.example.com/", "c=1", "http://example.com/", False),
+        ("http://example.com/", "c=1", "http://a.example.com/", False),
+        ("http://a.example.com/", "c=1", "http://b.example.com/", False),
+        ("http://a.example.com/", "c=1", "https://a.example.com/", True),
+        ("https://a.example.com/", "c=1", "http://a.example.com/", True),
+        ("http://a.example.com/", "c=1", "http://a.example.com:8080/", False),
+        ("http://a.example.com:8080/", "c=1", "http://a.example.com:8081/", False),
+        ("http://A.example.com./", "c=1", "http://a.EXAMPLE.com/", True),
+        # a domain: all below it, on every port
+        ("http://a.example.com/", "c=1; Domain=example.com", "http://example.com/", True),
+        ("http://a.example.com/", "c=1; Domain=.Example.COM", "http://b.example.com:81/", True),
+        ("http://a.example.com/", "c=1; domain=example.com", "http://notexample.com/", False),
+        ("http://a.example.com/", "c=1; Domain=b.example.com", "http://b.example.com/", False),
+        ("http://example.com/", "c=1; Domain=a.example.com", "http://a.example.com/", False),
+        ("http://a.example.com/", "c=1; Domain=", "http://a.example.com/", True),
+        ("http://a.example.com/", "c=1; Domain=", "http://b.a.example.com/", False),
+        ("http://a.example.com/", "c=1; Domain=evil.test", "http://evil.test/", False),
+        ("http://a.example.com/", "c=1; Domain=x@example.com", "http://example.com/", False),
+        ("http://a.example.com/", "c=1; Domain=example.com:80", "http://example.com/", False),
+        ("http://a.example.com/", "c=1; Domain=example.com/", "http://example.com/", False),
+        ("http://a.bücher.example/", "c=1; Domain=bücher.example", "http://bücher.example/", True),
+        # public suffixes belong to nobody, except to themselves
+        ("http://a.co.uk/", "c=1; Domain=co.uk", "http://b.co.uk/", False),
+        ("http://a.co.uk/", "c=1; Domain=co.uk", "http://a.co.uk/", False),
+        ("http://me.github.io/", "c=1; Domain=github.io", "http://you.github.io/", False),
+        ("http://me.com/", "c=1; Domain=com", "http://you.com/", False),
+        ("http://github.io/", "c=1; Domain=github.io", "http://github.io/", True),
+        ("http://github.io/", "c=1; Domain=github.io", "http://you.github.io/", False),
+        ("http://a.corp/", "c=1; Domain=corp", "http://b.corp/", False),
+        ("http://a.b.corp/", "c=1; Domain=b.corp", "http://c.b.corp/", True),
+        # addresses have no domain
+        ("http://127.0.0.1/", "c=1", "http://127.0.0.1/", True),
+        ("http://127.0.0.1/", "c=1; Domain=127.0.0.1", "http://127.0.0.1/", True),
+        ("http://127.0.0.1/", "c=1; Domain=0.0.1", "http://127.0.0.1/", False),
+        ("http://127.0.0.1/", "c=1", "http://127.0.0.2/", False),
+        ("http://[::1]/", "c=1", "http://[::1]/", True),
+        ("http://[::1]/", "c=1", "http://[::2]/", False),
+        # paths
+        ("http://a.test/x/y", "c=1", "http://a.test/x/z?q", True),
+        ("http://a.test/x/y", "c=1", "http://a.test/x", True),
+        ("http://a.test/x/y", "c=1", "http://a.test/", False),
+        ("http://a.test/x", "c=1", "http://a.test/", True),
+        ("http://a.test/", "c=1; Path=/x", "http://a.test/x/y", True),
+        ("http://a.test/", "c=1; Path=/x", "http://a.test/xy", False),
+        ("http://a.test/", "c=1; Path=/x/", "http://a.test/x", False),
+        ("http://a.test/x/y", "c=1; Path=nowhere", "http://a.test/x/", True),
+        ("http://a.test/x/y", "c=1; Path=/", "http://a.test/", True),
+        # secure
+        ("https://a.test/", "c=1; Secure", "https://a.test/", True),
+        ("https://a.test/", "c=1; secure", "http://a.test/", False),
+        ("http://a.test/", "c=1; Secure", "https://a.test/", False),
+        # names that promise
+        ("https://a.test/", "__Secure-c=1; Secure", "https://a.test/", True),
+        ("https://a.test/", "__Secure-c=1", "https://a.test/", False),
+        ("http://a.test/", "__Secure-c=1; Secure", "https://a.test/", False),
+        ("https://a.test/", "__Host-c=1; Secure; Path=/", "https://a.test/", True),
+        ("https://a.test/", "__Host-c=1; Secure", "https://a.test/", False),
+        ("https://a.test/", "__host-c=1; Path=/", "https://a.test/", False),
+        ("https://a.test/", "__Host-c=1; Secure; Path=/; Domain=a.test", "https://a.test/", False),
+    ],
+)
+def test_scope(clock, origin, field, url, sent):
+    assert bool(set_and_sent(clock, origin, field, url)) is sent
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "sent"),
+    [
+        ("a=b", "a=b"),
+        (" a = b c ;x", "a=b c"),
+        ('a="quoted, and; cut"', 'a="quoted, and'),
+        ("a=b=c==", "a=b=c=="),
+        ("a=", "a="),
+        ("user[id]=7", "user[id]=7"),
+        ("a=1; Path=/; Path=/elsewhere; Path=/", "a=1"),
+        ("a=1; Domain=" + "x" * 1025, "a=1"),
+        ("=b", ""),
+        ("a", ""),
+        ("", ""),
+        ("; Secure", ""),
+        ("a=b\x00c", ""),
+        ("a=b\rc", ""),
+        ("a=" + "x" * 4095, "a=" + "x" * 4095),
+        ("a=" + "x" * 4096, ""),
+    ],
+)
+def test_fields_are_read_as_browsers_read_them(clock, field, sent):
+    assert set_and_sent(clock, "http://a.test/", field, "http://a.test/") == sent
+
+
+def test_bytes_beyond_ascii_come_back_as_they_came(serve):
+    city = "städte=Köln"
+    page = Reply(200, {"Set-Cookie": city.encode().decode("latin-1") + "; Path=/"})
+    site, cookies = serve({"/": page}), Cookies()
+
+    with CurlFetch() as fetch:
+        cookies.after_download(fetch(Request(site.url())))
+        fetch(cookies.before_download(Request(site.url())))
+
+    assert site.requests[1].headers["cookie"].encode("latin-1").decode() == city
+
+
+@pytest.mark.parametrize(
+    ("life", "kept"),
+    [
+        ("", True),
+        ("Max-Age=60", True),
+        ("Max-Age=0", False),
+        ("Max-Age=-1", False),
+        ("Max-Age=" + "9" * 100, True),
+        ("Max-Age=1e3", True),
+        ("Expires=Tue, 14 Nov 2023 22:14:20 GMT", True),
+        ("Expires=Tue, 14 Nov 2023 22:12:20 GMT", False),
+        ("Expires=Tuesday, 14-Nov-23 22:14:20 GMT", True),
+        ("Expires=Tue Nov 14 22:14:20 2023", True),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 GMT", False),
+        ("Expires=Fri, 31 Dec 9999 23:59:59 GMT", True),
+        ("Expires=someday", True),
+        ("Expires=Wed, 31 Feb 2001 00:00:00 GMT", True),
+        ("Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", True),
+        ("Expires=Fri, 31 Dec 9999 23:59:59 GMT; Max-Age=0", False),
+    ],
+)
+def test_how_long_a_cookie_lives(clock, life, kept):
+    sent = set_and_sent(clock, "http://a.test/", f"c=1; {life}", "http://a.test/")
+
+    assert bool(sent) is kept
+
+
+def test_a_cookie_ends_when_it_said(browser, clock):
+    browser.visit("http://a.test/", "c=1; Max-Age=60", "session=1")
+    clock.sleep(59)
+    assert browser.sends("http://a.test/") == "c=1; session=1"
+
+    clock.sleep(1)
+
+    assert browser.sends("http://a.test/") == "session=1"
+
+
+def test_no_cookie_lives_for_ever():
+    cookie = read_cookie("c=1; Max-Age=999999999", Place.of("http://a.test/"), NOW)
+
+    assert cookie.expires == NOW + 400 * 86400
+
+
+@given(st.text(), st.sampled_from(["http://a.test/", "https://x.github.io/a/b"]))
+def test_whatever_a_server_sets_a_request_can_be_sent(field, url):
+    browser = Browser(lambda: NOW).visit(url, field)
+
+    assert not {"\r", "\n", "\0"} & set(browser.sends(url))
+
+
+@given(st.text("0123456789:-, JanFebMGT+"))
+def test_whatever_date_a_server_gives_is_no_failure(date):
+    read_cookie(f"c=1; Expires={date}", Place.of("http://a.test/"), NOW)
+
+
+# -- the jar ----------------------------------------------------------------------------------
+
+
+def test_a_cookie_set_again_is_replaced_where_it_stood(browser):
+    browser.visit("http://a.test/", "a=1", "b=1").visit("http://a.test/", "a=2")
+
+    assert browser.sends("http://a.test/") == "a=2; b=1"
+
+
+def test_one_set_to_have_expired_is_deleted(browser):
+    browser.visit("http://a.test/", "a=1", "b=1").visit("http://a.test/", "a=; Max-Age=0")
+
+    assert browser.sends("http://a.test/") == "b=1"
+    assert len(browser.cookies.jar()) == 1
+
+
+def test_longer_paths_come_first_and_one_name_may_come_twice(browser):
+    browser.visit("http://a.test/", "a=short; Path=/", "b=1; Path=/", "a=long; Path=/x")
+
+    assert browser.sends("http://a.test/x") == "a=long; a=short; b=1"
+
+
+@pytest.mark.parametrize(
+    ("field", "sent"),
+    [
+        ("sid=evil", "sid=good"),
+        ("sid=evil; Max-Age=0", "sid=good"),
+        ("other=1", "sid=good; other=1"),
+    ],
+)
+def test_plain_http_does_not_touch_a_secure_cookie(browser, field, sent):
+    browser.visit("https://example.com/", "sid=good; Secure; Domain=example.com")
+
+    browser.visit("http://example.com/", field).visit("http://a.example.com/", "sid=evil")
+
+    assert browser.sends("https://example.com/") == sent
+
+
+def test_what_a_request_brings_by_hand_wins(browser):
+    browser.visit("http://a.test/", "a=jar", "b=jar")
+
+    assert browser.sends("http://a.test/", cookies={"a": "own"}) == "a=own; b=jar"
+    assert browser.sends("http://a.test/", headers={"COOKIE": "only=this"}) == "only=this"
+
+
+def test_a_request_without_cookies_is_left_as_it_is(browser):
+    request = Request("http://a.test/", cookies={"own": "1"})
+
+    assert browser.cookies.before_download(request) is request
+
+
+def test_cookies_by_hand_are_sent_once(serve):
+    site, cookies = serve({"/": Reply(200, {"Set-Cookie": "jar=1"})}), Cookies()
+
+    with CurlFetch() as fetch:
+        cookies.after_download(fetch(Request(site.url())))
+        fetch(cookies.before_download(Request(site.url(), cookies={"own": "1"})))
+
+    assert site.requests[1].headers.all("cookie") == ["own=1; jar=1"]
+
+
+def test_sessions_do_not_share_cookies(browser):
+    browser.visit("http://a.test/", "who=one", meta={"session": "one"})
+    browser.visit("http://a.test/", "who=nobody")
+
+    assert browser.sends("http://a.test/", meta={"session": "one"}) == "who=one"
+    assert browser.sends("http://a.test/", meta={"session": "two"}) == ""
+    assert browser.sends("http://a.test/") == "who=nobody"
+
+    browser.cookies.jar("one").clear()
+
+    assert browser.sends("http://a.test/", meta={"session": "one"}) == ""
+
+
+def test_a_cached_answer_sets_no_cookie(browser):
+    browser.visit("http://a.test/", "c=old", flags={"cached"})
+
+    assert browser.sends("http://a.test/") == ""
+
+
+# -- limits -----------------------------------------------------------------------------------
+
+
+def test_a_domain_keeps_its_newest_180(browser):
+    for host in ("a", "b"):
+        browser.visit(f"http://{host}.example.com/", *(f"{host}{n}=1" for n in range(150)))
+
+    jar = browser.cookies.jar()
+
+    assert len(jar) == len(list(jar)) == 180
+    assert browser.sends("http://b.example.com/").count("=") == 150
+    assert browser.sends("http://a.example.com/").startswith("a120=1; ")
+
+
+def test_expired_cookies_make_room_first(browser, clock):
+    browser.visit("http://a.test/", "keep=1", *(f"c{n}=1; Max-Age=10" for n in range(179)))
+    clock.sleep(11)
+
+    browser.visit("http://a.test/", "new=1")
+
+    assert browser.sends("http://a.test/") == "keep=1; new=1"
+    assert len(browser.cookies.jar()) == 2
+
+
+def test_a_jar_forgets_the_domain_asked_least_recently(clock):
+    browser = Browser(clock, most=300)
+    for name in ("a", "b", "c"):
+        browser.visit(f"http://{name}.test/", *(f"{n}=1" for n in range(100)))
+    assert browser.sends("http://a.test/")
+
+    browser.visit("http://d.test/", "one=1")
+
+    assert not browser.sends("http://b.test/")
+    assert browser.sends("http://a.test/")
+    assert browser.sends("http://c.test/")
+    assert len(browser.cookies.jar()) == 201
+
+
+def test_hosts_that_set_none_cost_nothing(browser):
+    for n in range(1000):
+        browser.sends(f"http://h{n}.test/")
+
+    assert not browser.cookies.jar()._domains
+
+
+# -- in a crawl -------------------------------------------------------------------------------
+
+
+def test_a_login_over_a_redirect_is_remembered(serve, crawl):
+    def home(request):
+        welcome = "sid=7" in request.headers.get("cookie", "")
+        return "<a href='/next'>next</a>" if welcome else Reply(403)
+
+    site = serve(
+        {
+            "/login": Reply(302, {"Set-Cookie": "sid=7; Path=/", "Location": "/home"}),
+            "/home": home,
+            "/next": home,
+        }
+    )
+
+    with CurlFetch() as fetch:
+        summary, _ = crawl(site.url("/login"), fetch, Cookies())
+
+    assert summary.urls.done == 2
+    assert [hit.headers.get("cookie") for hit in site.requests] == [None, "sid=7", "sid=7"]
