@@ -5,6 +5,53 @@ Download middlewares stand around a fetch, spider middlewares around a spider's 
 download.py and spider.py hold the two contracts, every other file one behaviour.
 """
 
-from .download import DownloadMiddleware, Middlewares
+from .auth import HttpAuth
+from .cache import HttpCache
+from .callback_rules import CallbackRules
+from .canonicalizer import CanonicalizeUrl
+from .cookies import Cookies
+from .download import DownloadMiddleware, MiddlewareError, Middlewares
+from .duplicates import Duplicates
+from .extractor import SelectorMap
+from .filters import ContentTypes, MaxSize
+from .headers import DefaultHeaders, UserAgent
+from .item_ids import ItemIds
+from .limits import Depth, UrlLength
+from .link_extractors import FeedLinkExtractor, RegexLinkExtractor
+from .offsite import Offsite
+from .per_spider import PerSpider
+from .proxies import ProxyPool
+from .referer import Referer
+from .robots import RobotsTxt
+from .spider import HookFigures, HttpError, SpiderChain, SpiderMiddleware
 
-__all__ = ["DownloadMiddleware", "Middlewares"]
+__all__ = [
+    "CallbackRules",
+    "CanonicalizeUrl",
+    "ContentTypes",
+    "Cookies",
+    "DefaultHeaders",
+    "Depth",
+    "DownloadMiddleware",
+    "Duplicates",
+    "FeedLinkExtractor",
+    "HookFigures",
+    "HttpAuth",
+    "HttpCache",
+    "HttpError",
+    "ItemIds",
+    "MaxSize",
+    "MiddlewareError",
+    "Middlewares",
+    "Offsite",
+    "PerSpider",
+    "ProxyPool",
+    "Referer",
+    "RegexLinkExtractor",
+    "RobotsTxt",
+    "SelectorMap",
+    "SpiderChain",
+    "SpiderMiddleware",
+    "UrlLength",
+    "UserAgent",
+]

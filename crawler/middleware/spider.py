@@ -8,22 +8,33 @@ Spider middlewares: what may be added to, and done with, what a spider finds.
 Going down, every process_response (or process_error) is called with the same response; what
 each returns is kept, and none feeds the next. Then every request and every item, whoever made
 it, goes up from the spider through each process_request or process_item; None ends its way.
+Both happen one element at a time: nothing is made before the one before has been taken.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any
 
+import gevent
+
 from ..data import Request, Response
-from ..errors import CrawlerError, FetchError, InvalidURL
+from ..errors import DropItem, FetchError, InvalidURL
 from ..url import resolve
+from .download import MiddlewareError
 
 log = logging.getLogger(__name__)
+
+#: What a hook may raise at its own cost; anything else is the end of the greenlet.
+_FAILURES = (Exception, gevent.Timeout)
+#: How many failures of one page are kept; the rest is only counted.
+_MOST_FAILURES = 10
+_END = object()
 
 
 class HttpError(FetchError):
@@ -41,22 +52,34 @@ class SpiderMiddleware:
     """
     Override the hooks you need; the others do nothing.
 
-    A hook may return None, one request or item, or any number of them; generators are
-    read as they go. Hooks are called by keyword. A hook may block: it blocks one page.
+    Hooks are called by keyword. A hook may block: it blocks one page. One instance may
+    serve several crawls, so what belongs to one of them should be kept by its spider.
     """
 
     def process_response(self, response: Response, request: Request, spider: Any) -> Any:
-        """Return what to add to what the spider finds in *response*."""
+        """
+        Return what to add to what the spider finds in *response*.
 
-    def process_error(self, error: CrawlerError, request: Request, spider: Any) -> Any:
+        That may be nothing, one request, URL or item, or any number of them; a generator
+        is read as its findings are needed.
+        """
+
+    def process_error(self, error: Exception, request: Request, spider: Any) -> Any:
         """Return what to do about *error*, beside what the spider's errback returns."""
 
-    def process_request(self, request: Request, response: Response | None, spider: Any) -> Any:
-        """Return the request to pass up, None to drop it; *response* is None for first requests."""
+    def process_request(
+        self, request: Request, response: Response | None, spider: Any
+    ) -> Request | None:
+        """
+        Return the request to pass up, None to drop it.
+
+        There is no *response* for first requests, and for those made because of an error
+        without one.
+        """
         return request
 
     def process_item(self, item: Any, response: Response | None, spider: Any) -> Any:
-        """Return the item to pass up, None to drop it."""
+        """Return the item to pass up, None (or raise DropItem) to drop it."""
         return item
 
     def next_request(self, spider: Any) -> Request | str | None:
@@ -67,6 +90,9 @@ class SpiderMiddleware:
 
     def close_spider(self, spider: Any) -> None:
         """Let go; called at the end, whatever happened."""
+
+
+_HOOKS = tuple(name for name in vars(SpiderMiddleware) if not name.startswith("_"))
 
 
 @dataclass
@@ -84,13 +110,31 @@ class SpiderChain:
     The middlewares of one crawl, in order, around one spider.
 
     What a hook raises costs what that hook would have given, or the one element it was
-    looking at; the page is then reported as failed, and everything else goes on.
+    looking at; the page is then reported as failed, and everything else goes on. *figures*
+    has an entry for each hook that does something, by the names of middleware and hook.
     """
 
     def __init__(self, middlewares: Iterable[Any], spider: Any) -> None:
         self.spider = spider
         self.middlewares = [_built(one) for one in middlewares]
+        self.names = _distinct([type(one).__name__ for one in self.middlewares])
         self.figures: dict[tuple[str, str], HookFigures] = {}
+        self._parts = [
+            {hook: self._hook(name, hook, getattr(one, hook)) for hook in _implemented(one)}
+            for name, one in zip(self.names, self.middlewares, strict=True)
+        ]
+        self._up_hooks = {
+            kind: [part[hook] for part in reversed(self._parts) if hook in part]
+            for kind, hook in (("request", "process_request"), ("item", "process_item"))
+        }
+        self._questions = [
+            (part["next_request"], {"spider": spider})
+            for part in self._parts
+            if "next_request" in part
+        ]
+        if own := getattr(spider, "next_request", None):
+            self._questions.append((self._hook(type(spider).__name__, "next_request", own), {}))
+        self._opened = ExitStack()
 
     def response(self, response: Response, callback: Callable[[Response], Any]) -> Iterator[Any]:
         """Yield what comes of *response*; at the end, raise what failed."""
@@ -106,103 +150,192 @@ class SpiderChain:
         return self._flow("process_error", known, partial(errback, error), response)
 
     def request(self, request: Request | str) -> Request | None:
-        """Pass a first request up the chain; None if it was dropped."""
-        failures: list[Exception] = []
-        passed = self._up(Request(request) if isinstance(request, str) else request, None, failures)
-        if failures:
-            raise failures[0]
-        return passed  # type: ignore[no-any-return]
+        """Pass a first request up the chain; None if it was dropped. Raises what failed."""
+        failures = _Failures()
+        first = Request(request) if isinstance(request, str) else request
+        passed: Request | None = self._up(first, None, None, failures)
+        failures.tell()
+        return passed
 
     def next_request(self) -> Request | None:
-        """Ask for one more, top-down; the first that has one wins."""
-        for one in self.middlewares:
-            found = one.next_request(spider=self.spider)
-            if found is not None:
-                return self.request(found)
+        """
+        Ask for one more, top-down and the spider last; the first that has one wins.
+
+        One that is dropped on its way up is no answer: the question is asked again.
+        """
+        while (found := self._ask_for_more()) is not None:
+            try:
+                passed = self.request(found)
+            except Exception:
+                log.exception("%s could not be passed on", found)
+            else:
+                if passed is not None:
+                    return passed
+            gevent.sleep(0)
         return None
 
     def open(self) -> None:
-        for one in self.middlewares:
-            one.open_spider(spider=self.spider)
+        """Open all, the first first; if one fails, those that are open are closed."""
+        try:
+            for part in self._parts:
+                if "open_spider" in part:
+                    part["open_spider"].call(spider=self.spider)
+                if "close_spider" in part:
+                    self._opened.callback(self._close, part["close_spider"])
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """Close all, the last first; one that fails does not keep the others open."""
-        for one in reversed(self.middlewares):
-            try:
-                one.close_spider(spider=self.spider)
-            except Exception:
-                log.exception("%s failed to close", type(one).__name__)
+        """Close those that were opened, the last first, even if some of them fail."""
+        self._opened.close()
+
+    def _close(self, hook: _Hook) -> None:
+        try:
+            hook.call(spider=self.spider)
+        except _FAILURES:
+            log.exception("%s failed", hook.name)
 
     def _flow(
         self,
         hook: str,
         known: Mapping[str, Any],
-        last: Callable[[], Any],
+        last: partial[Any],
         response: Response | None,
     ) -> Iterator[Any]:
-        failures: list[Exception] = []
-        sources: list[tuple[Any, str, Callable[[], Any]]] = [
-            (one, hook, partial(getattr(one, hook), **known)) for one in self.middlewares
-        ]
-        for owner, name, call in (*sources, (self.spider, _name(last), last)):
-            for found in self._read(owner, name, call, failures):
-                passed = self._up(found, response, failures)
+        failures = _Failures()
+        own = self._hook(type(self.spider).__name__, _name(last.func), last, of_spider=True)
+        given = [(part[hook], known) for part in self._parts if hook in part]
+        for source, arguments in (*given, (own, {})):
+            for found in source.results(arguments, failures):
+                passed = self._up(found, known["request"], response, failures)
                 if passed is not None:
                     yield passed
-        if failures:
-            raise failures[0] if len(failures) == 1 else ExceptionGroup("hooks failed", failures)
+        failures.tell()
 
-    def _read(
-        self, owner: Any, hook: str, call: Callable[[], Any], failures: list[Exception]
-    ) -> Iterator[Any]:
-        """Yield what *call* gives, as it gives it; only its own time is counted."""
-        figures = self._figures_of(owner, hook)
-        figures.calls += 1
-        outputs: Iterator[Any] | None = None
-        while True:
-            began = perf_counter()
-            try:
-                outputs = results(call()) if outputs is None else outputs
-                found = next(outputs)
-            except StopIteration:
-                return
-            except Exception as failure:
-                figures.failures += 1
-                failures.append(failure)
-                return
-            finally:
-                figures.seconds += perf_counter() - began
-            yield found
-
-    def _up(self, found: Any, response: Response | None, failures: list[Exception]) -> Any:
+    def _up(
+        self, found: Any, origin: Request | None, response: Response | None, failures: _Failures
+    ) -> Any:
         """Pass one element from the spider up to the engine; None if it was dropped."""
-        for one in reversed(self.middlewares):
-            if isinstance(found, str):
-                found = Request(_absolute(found, response))
-            kind = "request" if isinstance(found, Request) else "item"
+        kind = "request" if isinstance(found, Request | str) else "item"
+        hooks = self._up_hooks[kind]
+        if hooks and origin is not None and kind == "request":
+            found = _met(found, origin, origin.url if response is None else response.url)
+        for hook in hooks:
             known = {kind: found, "response": response, "spider": self.spider}
-            hook = f"process_{kind}"
-            figures = self._figures_of(one, hook)
-            passed = list(
-                self._read(one, hook, partial(_alone, getattr(one, hook), known), failures)
-            )
-            if not passed:
-                figures.drops += 1
+            found = hook.passed(kind, known, failures)
+            if found is None:
                 return None
-            found = passed[0]
         return found
 
-    def _figures_of(self, owner: Any, hook: str) -> HookFigures:
-        return self.figures.setdefault((type(owner).__name__, hook), HookFigures())
+    def _ask_for_more(self) -> Request | str | None:
+        for hook, known in self._questions:
+            try:
+                found: Request | str | None = hook.call(**known)
+            except _FAILURES:
+                log.exception("%s failed", hook.name)
+            else:
+                if found is not None:
+                    return found
+        return None
+
+    def _hook(
+        self, owner: str, hook: str, function: Callable[..., Any], *, of_spider: bool = False
+    ) -> _Hook:
+        figures = self.figures.setdefault((owner, hook), HookFigures())
+        return _Hook(f"{owner}.{hook}", function, figures, of_spider)
+
+    def __repr__(self) -> str:
+        names = "".join(f"{name} → " for name in self.names)
+        return f"<SpiderChain engine → {names}{self.spider!r}>"
 
 
-def results(value: Any) -> Iterator[Any]:
-    """Read what a hook returned: None is nothing, and a mapping or a text is one element."""
+@dataclass(slots=True)
+class _Failures:
+    """What went wrong on one page: the first few failures, and how many there were."""
+
+    number: int = 0
+    first: list[BaseException] = field(default_factory=list)
+
+    def add(self, failure: BaseException) -> None:
+        self.number += 1
+        if len(self.first) < _MOST_FAILURES:
+            self.first.append(failure)
+
+    def tell(self) -> None:
+        if self.number == 1:
+            raise self.first[0]
+        if self.number:
+            raise BaseExceptionGroup(f"{self.number} hooks and elements failed", self.first)
+
+
+@dataclass(slots=True)
+class _Hook:
+    """One method of a middleware, or of the spider, with its figures."""
+
+    name: str
+    function: Callable[..., Any]
+    figures: HookFigures
+    of_spider: bool
+
+    def call(self, **known: Any) -> Any:
+        self.figures.calls += 1
+        try:
+            return self._timed(self.function, **known)
+        except _FAILURES:
+            self.figures.failures += 1
+            raise
+
+    def results(self, known: Mapping[str, Any], failures: _Failures) -> Iterator[Any]:
+        """Yield what it gives, as it gives it."""
+        self.figures.calls += 1
+        try:
+            with closing(results(self._timed(self.function, **known))) as outputs:
+                while (found := self._timed(next, outputs, _END)) is not _END:
+                    if found is not None:
+                        yield found
+        except _FAILURES as failure:
+            self._failed(failure, failures)
+
+    def passed(self, kind: str, known: Mapping[str, Any], failures: _Failures) -> Any:
+        """Return what it makes of one element; None if it was dropped, or the hook failed."""
+        self.figures.calls += 1
+        try:
+            found = _checked(kind, self._timed(self.function, **known))
+        except DropItem:
+            found = None
+        except _FAILURES as failure:
+            self._failed(failure, failures)
+            return None
+        if found is None:
+            self.figures.drops += 1
+        return found
+
+    def _timed(self, function: Callable[..., Any], *arguments: Any, **known: Any) -> Any:
+        began = perf_counter()
+        try:
+            return function(*arguments, **known)
+        finally:
+            self.figures.seconds += perf_counter() - began
+
+    def _failed(self, failure: BaseException, failures: _Failures) -> None:
+        self.figures.failures += 1
+        failures.add(failure if self.of_spider else self._named(failure))
+
+    def _named(self, failure: BaseException) -> MiddlewareError:
+        told = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
+        told.__cause__ = failure
+        return told
+
+
+def results(value: Any) -> Generator[Any, None, None]:
+    """Read what a hook returned: None is nothing, and a URL or an item is one, not several."""
     if value is None:
-        return iter(())
-    if isinstance(value, Request | str | bytes | Mapping) or not isinstance(value, Iterable):
-        return iter((value,))
-    return iter(value)
+        return
+    if _is_one(value) or not isinstance(value, Iterable):
+        yield value
+    else:
+        yield from value
 
 
 def succeeded(response: Response, spider: Any) -> bool:
@@ -212,21 +345,42 @@ def succeeded(response: Response, spider: Any) -> bool:
     return 200 <= response.status < 300 or response.status in listed
 
 
-def _alone(hook: Callable[..., Any], known: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Call *hook*, and keep what it returns from being read as several."""
-    found = hook(**known)
-    return None if found is None else (found,)
+def _is_one(value: Any) -> bool:
+    """Items may be iterable too: mappings are, and so is every pydantic model."""
+    return isinstance(value, Request | str | bytes | Mapping) or any(
+        hasattr(type(value), mark)
+        for mark in ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__")
+    )
 
 
-def _absolute(href: str, response: Response | None) -> str:
+def _checked(kind: str, passed: Any) -> Any:
+    """One element becomes one of its kind: a request never an item, nor either of them several."""
+    if kind == "request":
+        fits = isinstance(passed, Request)
+    else:
+        fits = not isinstance(passed, Request | str | Iterator)
+    if fits or passed is None:
+        return passed
+    raise TypeError(f"returned {passed!r:.200}, not the {kind} to pass on, or None")
+
+
+def _met(found: Request | str, origin: Request, page: str) -> Request:
+    """Return *found* as it was met on *page*, one step further from the start than *origin*."""
+    depth = origin.depth + 1
+    if isinstance(found, str):
+        return Request(_absolute(page, found), depth=depth, found_on=page)
+    return found if found.depth == depth else found.replace(depth=depth)
+
+
+def _absolute(base: str, href: str) -> str:
     """Resolve *href*; one that is no URL stays as it is, for the frontier to refuse and count."""
     try:
-        return href if response is None else resolve(response.url, href)
+        return resolve(base, href)
     except InvalidURL:
         return href
 
 
-def _built(one: Any) -> Any:
+def _built(one: Any) -> SpiderMiddleware:
     """Accept an instance, or what makes one: state then belongs to one crawl."""
     if isinstance(one, SpiderMiddleware):
         return one
@@ -236,5 +390,22 @@ def _built(one: Any) -> Any:
     return made
 
 
+def _implemented(one: SpiderMiddleware) -> list[str]:
+    """Return the hooks of *one* that do something."""
+    return [
+        hook
+        for hook in _HOOKS
+        if getattr(getattr(one, hook), "__func__", None) is not getattr(SpiderMiddleware, hook)
+    ]
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number the names that occur again: Tag, Tag#2."""
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [
+        name if count == 1 else f"{name}#{count}" for name, count in zip(names, counts, strict=True)
+    ]
+
+
 def _name(function: Any) -> str:
-    return getattr(getattr(function, "func", function), "__name__", "callback")
+    return getattr(function, "__name__", "callback")

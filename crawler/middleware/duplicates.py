@@ -1,0 +1,48 @@
+"""Duplicates: each request passes once in a crawl."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from .. import url as urls
+from ..data import Request, Response
+from ..errors import InvalidURL
+from ..frontier.seen import ExactSeen, Seen, fingerprint
+from .per_spider import PerSpider
+
+log = logging.getLogger(__name__)
+
+
+class Duplicates(PerSpider[Seen]):
+    """
+    Drops requests for what this spider has asked for before, unless they say ``dont_filter``.
+
+    Those leave no trace either. Must be first in the list, nearest to the engine: what
+    another middleware drops after it has passed here would count as seen, and never be
+    fetched. A crawl compares at its door in any case; this set of its own, which *make_seen*
+    makes, is for narrowing a list of middlewares that is used without one.
+    """
+
+    def __init__(self, make_seen: Callable[[], Seen] = ExactSeen) -> None:
+        super().__init__()
+        self._make_seen = make_seen
+
+    def make(self, spider: Any) -> Seen:
+        return self._make_seen()
+
+    def process_request(
+        self, request: Request, response: Response | None, spider: Any
+    ) -> Request | None:
+        if request.dont_filter or self._is_new(request, self.of(spider)):
+            return request
+        log.debug("seen before: %s", request)
+        return None
+
+    def _is_new(self, request: Request, seen: Seen) -> bool:
+        """What is no URL is always new: the frontier refuses it, and counts."""
+        try:
+            return seen.add(fingerprint(request, urls.canonicalize(request.url)))
+        except InvalidURL:
+            return True

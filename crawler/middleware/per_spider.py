@@ -1,0 +1,57 @@
+"""What a spider middleware keeps for each spider it serves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from .spider import SpiderMiddleware
+
+T = TypeVar("T")
+
+
+class PerSpider(SpiderMiddleware, Generic[T]):
+    """
+    Makes something for a spider when it is opened, and keeps it until it is closed.
+
+    An instance written into the body of a class serves all spiders of that class, several
+    at a time: nothing of one of them may be seen by another.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, T] = {}
+
+    def make(self, spider: Any) -> T:
+        raise NotImplementedError
+
+    def of(self, spider: Any) -> T:
+        return self._kept[id(spider)]
+
+    def open_spider(self, spider: Any) -> None:
+        self._kept[id(spider)] = self.make(spider)
+
+    def close_spider(self, spider: Any) -> None:
+        self._kept.pop(id(spider), None)
+
+    def told(self, given: Any, name: str, spider: Any) -> Any:
+        """Return what the middleware was *given*, or else what its spider says under *name*."""
+        value = getattr(spider, name, None) if given is None else given
+        if value is None:
+            raise ValueError(
+                f"{type(self).__name__} needs {name}: give it, or name it in the spider"
+            )
+        return value
+
+
+def compiled(name: str, patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    if isinstance(patterns, str):
+        raise ValueError(f"{name} must be a list, not just {patterns!r}")
+    return [_compiled(name, pattern) for pattern in patterns]
+
+
+def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{name}: {pattern!r} is no regular expression: {error}") from None

@@ -1,0 +1,88 @@
+"""Referer: what a request tells about the page it was found on (W3C Referrer Policy)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import url as urls
+from ..data import Request, Response
+from ..errors import InvalidURL
+from .headers import adding
+from .spider import SpiderMiddleware
+
+#: A longer one tells its origin only.
+_LONGEST = 4096
+
+
+class _Step:
+    """From one page to the next, as a policy looks at it."""
+
+    def __init__(self, page: str, target: str) -> None:
+        self.origin = f"{urls.origin(page)}/"
+        self.whole = f"{urls.origin(page)}{urls.target(page)}"
+        if len(self.whole) > _LONGEST:
+            self.whole = self.origin
+        self.stays = urls.origin(page) == urls.origin(target)
+        self.is_downgrade = _is_safe(page) and not _is_safe(target)
+
+
+#: What each policy lets through; "" is no Referer.
+_POLICIES: dict[str, Callable[[_Step], str]] = {
+    "no-referrer": lambda _: "",
+    "no-referrer-when-downgrade": lambda step: "" if step.is_downgrade else step.whole,
+    "same-origin": lambda step: step.whole if step.stays else "",
+    "origin": lambda step: step.origin,
+    "strict-origin": lambda step: "" if step.is_downgrade else step.origin,
+    "origin-when-cross-origin": lambda step: step.whole if step.stays else step.origin,
+    "strict-origin-when-cross-origin": lambda step: (
+        step.whole if step.stays else "" if step.is_downgrade else step.origin
+    ),
+    "unsafe-url": lambda step: step.whole,
+}
+
+
+class Referer(SpiderMiddleware):
+    """
+    Sets the Referer of the requests found in a page, as *policy* allows.
+
+    A page that has a ``Referrer-Policy`` of its own has its way, if the standard knows it:
+    what a server names is looked up in a fixed list. Credentials and fragments are never
+    told, and a Referer that a request has already is left alone.
+    """
+
+    def __init__(self, policy: str = "strict-origin-when-cross-origin") -> None:
+        if policy not in _POLICIES:
+            raise ValueError(f"policy must be one of {', '.join(_POLICIES)}, not {policy!r}")
+        self._policy = policy
+
+    def process_request(self, request: Request, response: Response | None, spider: Any) -> Request:
+        if response is None or "referer" in request.headers:
+            return request
+        value = referrer(_policy_of(response) or self._policy, response.url, request.url)
+        return adding(request, {"Referer": value}) if value else request
+
+
+def referrer(policy: str, page: str, target: str) -> str:
+    """Return what a request for *target*, found on *page*, may tell of it; "" is nothing."""
+    try:
+        if urls.scheme(page) not in ("http", "https"):
+            return ""
+        return _POLICIES[policy](_Step(page, target))
+    except InvalidURL:
+        return ""
+
+
+def _policy_of(response: Response) -> str | None:
+    """Return the last policy that the page names and we know, as browsers do."""
+    named = response.headers.get("referrer-policy", "").lower().split(",")
+    known = [name.strip() for name in named if name.strip() in _POLICIES]
+    return known[-1] if known else None
+
+
+def _is_safe(url: str) -> bool:
+    """Encrypted, or never leaving this machine: what the standard calls trustworthy."""
+    host = urls.host(url)
+    is_here = host in ("localhost", "::1") or host.endswith(".localhost")
+    is_loopback = host.startswith("127.") and urls.is_address(host)
+    return urls.scheme(url) == "https" or is_here or is_loopback
