@@ -32,6 +32,7 @@ format: $(DEV)   ## let ruff repair what it can
 bench: $(DEV)    ## what a pool and a fetch cost, side by side
 	$(BIN)/python -m crawler.bench.pool
 	$(BIN)/python -m crawler.bench.fetch
+	$(BIN)/python -m crawler.bench.frontier
 
 clean:           ## remove .venv and every cache
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

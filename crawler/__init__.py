@@ -1,6 +1,7 @@
 """A gevent crawler framework: a scheduler, modules, and the elastic pools between them."""
 
 from .buffer import Buffer, Pool
+from .crawl import CrawlResult, crawl, stream
 from .data import Headers, Item, Request, Response
 from .errors import (
     AnalyzeError,
@@ -30,6 +31,7 @@ from .module import (
     load_score,
 )
 from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
+from .spider import Page, Spider
 
 __version__ = "0.1.0"
 
@@ -67,6 +69,12 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "Scheduler",
     "Status",
     "Summary",
+    # spiders
+    "CrawlResult",
+    "Page",
+    "Spider",
+    "crawl",
+    "stream",
     # errors
     "AnalyzeError",
     "CrawlerError",

@@ -1,44 +1,216 @@
-"""Composition root: what to crawl and where to write it → a wired scheduler."""
+"""Composition root: a spider and its settings → a wired scheduler. The only file that knows everyone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from typing import Any
+import logging
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import Any, Self
 
-from .data import Response
-from .fetch import CurlFetch
+import gevent
+
+from .buffer import Pool
+from .data import Request, Response
+from .errors import CrawlerError, ModuleError, PoolClosed, Refused, StateError
+from .middleware.download import DownloadMiddleware, Middlewares
+from .middleware.spider import HttpError, SpiderChain, succeeded
 from .module import Analyzer, Downloader, Pipeline
-from .scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
-from .spider import links, title
+from .scheduler import Scheduler, Status, Summary
+from .settings import Settings
+from .spider import Page, Spider, first_requests
+
+log = logging.getLogger(__name__)
 
 
-def parse_page(response: Response) -> Iterator[Any]:
-    """Yield one record for the page, then its links."""
-    yield {
-        "url": response.url,
-        "status": response.status,
-        "depth": response.depth,
-        "found_on": response.request.found_on,
-        "content_type": response.headers.get("content-type"),
-        "bytes": len(response.body),
-        "title": title(response),
-        "fetched_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "redirects": list(response.request.redirects),
-    }
-    yield from links(response)
+class CrawlResult:
+    """
+    A crawl that is under way or over.
+
+    Iterating gives the items as they come; a crawl waits for whoever reads them slowly.
+    Everything else is known at the end, and waits for it.
+    """
+
+    def __init__(self, spider: Spider, scheduler: Scheduler, chain: SpiderChain) -> None:
+        self.spider = spider
+        self.scheduler = scheduler
+        self.chain = chain
+        #: Every error of the crawl, in order.
+        self.errors: list[CrawlerError] = []
+        #: Why it ended: finished, stopped, or refused before it began.
+        self.reason = ""
+        #: What crawl() has collected.
+        self.items: list[Any] = []
+        self._items = Pool[tuple[Any]](100, 10)
+        self._left: list[tuple[Any]] = []
+        self._main: gevent.Greenlet[..., None] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            while True:
+                try:
+                    yield self._items.get()[0]
+                except PoolClosed:
+                    break
+            while self._left:
+                yield self._left.pop(0)[0]
+        finally:
+            self.stop()
+
+    def wait(self) -> Self:
+        """Wait for the end; raise what kept the crawl from beginning, if anything did."""
+        if self._main is not None:
+            self._main.get()
+        return self
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """End the crawl, finishing what is in flight within *timeout* seconds."""
+        self._close_items()
+        if self.scheduler.status is Status.STARTED:
+            self.reason = self.reason or "stopped"
+            try:
+                self.scheduler.stop(timeout)
+            except StateError:
+                log.debug("the crawl has just ended by itself")
+        if self._main is not None:
+            self._main.join()
+
+    @property
+    def summary(self) -> Summary:
+        return self.scheduler.summary()
+
+    @property
+    def exit_code(self) -> int:
+        """0 all good, 1 some pages failed, 3 stopped early, 4 nothing was admitted."""
+        if self.reason == "refused":
+            return 4
+        return 3 if self.reason == "stopped" else int(bool(self.summary.urls.failed))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<CrawlResult of {self.spider!r}, {self.reason or 'running'}, {self.scheduler!r}>"
+
+    def keep(self, item: Any) -> Any:
+        """Hand *item* to whoever iterates, if anybody still does: the last of the processors."""
+        with suppress(PoolClosed):
+            self._items.put((item,))
+        return item
+
+    def run(self, first: Iterator[Request], cleanup: ExitStack) -> None:
+        """Begin, and see to it that the crawl ends and everything is closed."""
+        try:
+            self.scheduler.start(first)
+        except BaseException as error:
+            self.reason = "refused" if isinstance(error, Refused) else "failed"
+            cleanup.close()
+            raise
+        self._main = gevent.spawn(self._to_the_end, cleanup)
+
+    def _to_the_end(self, cleanup: ExitStack) -> None:
+        errors = gevent.spawn(self.errors.extend, self.scheduler.error_chan())
+        with cleanup:
+            while self.scheduler.join() and self.scheduler.status is Status.STARTED:
+                more = self.chain.next_request()
+                if more is None:
+                    break
+                self.scheduler.add(more)
+            self.reason = self.reason or "finished"
+            if self.scheduler.status is Status.STARTED:
+                self.scheduler.stop()
+            self.scheduler.wait(Status.STOPPED)
+            errors.join()
+        self._close_items()
+
+    def _close_items(self) -> None:
+        self._left += self._items.close()
 
 
-def page_crawl(
-    write: Callable[[Any], Any], *, request_args: RequestArgs, concurrency: int
-) -> Scheduler:
-    """Return a scheduler, ready to start, that records every page with *write*."""
-    scheduler = Scheduler()
-    modules = ModuleArgs(
-        downloaders=[Downloader(CurlFetch())],
-        analyzers=[Analyzer(parse_page)],
-        pipelines=[Pipeline(write)],
-        download_workers=concurrency,
-    )
-    scheduler.init(request_args, DataArgs(), modules)
-    return scheduler
+def stream(
+    spider: Spider,
+    *,
+    feeds: Collection[Callable[[Any], Any]] = (),
+    middlewares: Collection[Any] = (),
+    download_middlewares: Collection[DownloadMiddleware] = (),
+    fetch: Callable[[Request], Response] | None = None,
+    settings: Settings | None = None,
+    **code: Any,
+) -> CrawlResult:
+    """
+    Begin to crawl *spider* and return at once: iterate over the result to get its items.
+
+    *middlewares* are above the spider's own. *feeds* are processors that see each item
+    before it is handed on. Other keywords are settings: ``stream(Quotes(), delay=0.5)``.
+    """
+    settings = settings or Settings.load(spider=settings_of(spider), code=code)
+    chain = SpiderChain([*middlewares, *spider.middlewares], spider)
+    with ExitStack() as cleanup:
+        scheduler = Scheduler()
+        result = CrawlResult(spider, scheduler, chain)
+        fetcher = fetch or cleanup.enter_context(settings.fetch())
+        around = Middlewares(
+            fetcher, [*download_middlewares, *map(_made, spider.download_middlewares)]
+        )
+        cleanup.callback(around.close)
+        scheduler.init(
+            settings.request_args(),
+            settings.data_args(),
+            settings.module_args(
+                downloaders=[Downloader(around)],
+                analyzers=[Analyzer(partial(_parse, chain), recover=partial(_recover, chain))],
+                pipelines=[Pipeline(*feeds, result.keep)],
+            ),
+        )
+        spider._fetch = scheduler.fetch  # noqa: SLF001 - the two are made for each other
+        spider.open()
+        cleanup.callback(spider.close)
+        chain.open()
+        cleanup.callback(chain.close)
+        first = filter(None, map(chain.request, first_requests(spider)))
+        result.run(first, cleanup.pop_all())
+    return result
+
+
+def crawl(spider: Spider, **options: Any) -> CrawlResult:
+    """
+    Crawl *spider* to the end; ``result.items`` are what it found. Takes what stream() takes.
+
+    May be called any number of times, in a patched program or not.
+    """
+    result = stream(spider, **options)
+    result.items = list(result)
+    return result.wait()
+
+
+def _parse(chain: SpiderChain, response: Response) -> Iterator[Any]:
+    """Let the spider and its middlewares see a page; one that is no success is an error."""
+    page, spider = Page.of(response), chain.spider
+    request = page.request
+    if succeeded(page, spider):
+        yield from chain.response(page, spider.callback(request.callback, "parse"))
+        return
+    error = HttpError(page)
+    yield from chain.error(error, request, spider.callback(request.errback, "errback"))
+    raise error
+
+
+def _recover(chain: SpiderChain, error: ModuleError) -> Iterator[Any]:
+    errback = chain.spider.callback(error.request.errback, "errback")
+    yield from chain.error(error, error.request, errback)
+
+
+def settings_of(spider: Spider) -> dict[str, Any]:
+    """Return the settings a spider brings: its mapping, and what has an attribute of its own."""
+    own: dict[str, Any] = {"depth": spider.max_depth}
+    domains = [*spider.accepted_domains, *spider.allowed_domains]
+    if domains:
+        own["domains"] = domains
+    return own | dict(spider.settings)
+
+
+def _made(one: Any) -> DownloadMiddleware:
+    return one if isinstance(one, DownloadMiddleware) else one()

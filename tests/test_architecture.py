@@ -18,14 +18,27 @@ ALLOWED = {
     "fetch": BASE,
     "frontier": BASE,
     "scheduler": BASE | {"buffer", "module", "frontier"},
+    "middleware": BASE | {"frontier"},
+    "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "spider": BASE,
     "feed": BASE,
-    "crawl": BASE | {"fetch", "module", "scheduler", "spider", "feed"},
+    "crawl": BASE
+    | {"buffer", "fetch", "middleware", "module", "scheduler", "settings", "spider", "feed"},
     "testing": BASE,
     "cli": BASE
-    | {"__init__", "crawl", "feed", "frontier", "scheduler", "testing", "module", "bench"},
+    | {
+        "__init__",
+        "bench",
+        "crawl",
+        "feed",
+        "frontier",
+        "scheduler",
+        "settings",
+        "spider",
+        "testing",
+    },
     "bench": BASE | {"__init__", "buffer", "fetch", "module", "scheduler", "testing", "frontier"},
-    "__init__": BASE | {"buffer", "fetch", "frontier", "module", "scheduler"},
+    "__init__": BASE | {"buffer", "crawl", "fetch", "frontier", "module", "scheduler", "spider"},
     "__main__": {"cli"},
 }
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .components import components
 from .crawl import crawl
 from .demo import demo
+from .fetch import fetch, links
+from .run import run
+from .settings import settings
+from .shell import shell
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,7 +24,13 @@ def cli() -> None:
     """
 
 
-cli.add_command(crawl)
-cli.add_command(demo)
+@cli.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(__version__)
+
+
+for command in (components, crawl, demo, fetch, links, run, settings, shell):
+    cli.add_command(command)
 
 __all__ = ["cli"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
+from .options import common_options, load_settings, open_feeds, output_options
 from .show import run_and_report
 
 
@@ -17,55 +19,43 @@ from .show import run_and_report
     "--depth", default=1, show_default=True, help="How many links away from a start page."
 )
 @click.option("--domain", "domains", multiple=True, help="Another domain to accept; repeatable.")
-@click.option("--concurrency", default=64, show_default=True, help="Requests at a time, in all.")
-@click.option("--per-host", default=2, show_default=True, help="Requests at a time, to one host.")
-@click.option(
-    "--delay", default=0.1, show_default=True, help="Seconds between two requests to one host."
-)
-@click.option("--robots/--no-robots", default=True, help="Obey robots.txt (the default), or not.")
+@click.option("--concurrency", type=int, help="Requests at a time, in all.")
+@click.option("--per-host", type=int, help="Requests at a time, to one host.")
+@click.option("--delay", help="Seconds between two requests to one host.")
+@click.option("--robots/--no-robots", default=None, help="Obey robots.txt (the default), or not.")
 @click.option("--max-pages", type=int, help="Stop after this many pages.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write the records (JSON Lines).  [default: crawls/HOST/pages.jsonl]",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
-def crawl(urls: tuple[str, ...], output: Path | None, *, as_json: bool, **options: Any) -> None:
+@output_options
+@common_options
+def crawl(
+    urls: tuple[str, ...],
+    as_json: bool,
+    append_to: Sequence[str],
+    write_to: Sequence[str],
+    assigned: Sequence[str],
+    **options: Any,
+) -> None:
     """Crawl the pages below each URL and write one record for each.
 
     The domain of each URL is accepted; other domains are not, unless --domain names them.
+    Records go to the files named by -o and -O, in the format of their extension; without
+    either, to crawls/HOST/pages.jsonl.
 
-    Example: crawler crawl https://example.org --depth 2 -o pages.jsonl
+    Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
-    from ..crawl import page_crawl
-    from ..feed import JsonLines
+    from ..spider import Pages
 
-    with JsonLines(output or _default_output(urls[0])) as feed:
-        try:
-            scheduler = page_crawl(feed, **_settings(**options))
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-        code = run_and_report(scheduler, urls, feed, as_json=as_json)
+    options["domains"] = options["domains"] or None
+    spider = Pages(start_urls=urls)
+    settings = load_settings(assigned, spider, **options)
+    with ExitStack() as stack:
+        named = open_feeds(stack, append_to, write_to)
+        feeds = named or open_feeds(stack, (), [_default_output(urls[0])])
+        code = run_and_report(spider, feeds, as_json=as_json, settings=settings)
     sys.exit(code)
 
 
-def _settings(
-    depth: int, domains: tuple[str, ...], concurrency: int, max_pages: int | None, **manners: Any
-) -> dict[str, Any]:
-    from ..frontier import Budget, Politeness
-    from ..scheduler import RequestArgs
-
-    args = RequestArgs(
-        accepted_domains=domains,
-        max_depth=depth,
-        politeness=Politeness(**manners),
-        budget=Budget(pages=max_pages),
-    )
-    return {"request_args": args, "concurrency": concurrency}
-
-
-def _default_output(url: str) -> Path:
+def _default_output(url: str) -> str:
     from ..errors import InvalidURL
     from ..url import host
 
@@ -75,4 +65,4 @@ def _default_output(url: str) -> Path:
         raise click.UsageError(
             f"{url!r} is not a URL: it starts with http:// or https://"
         ) from None
-    return Path("crawls") / name / "pages.jsonl"
+    return f"crawls/{name}/pages.jsonl"

@@ -27,10 +27,9 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     A few of its pages are missing, redirected or broken, so that the report has
     something to say.
     """
-    from ..crawl import page_crawl
     from ..feed import JsonLines
-    from ..frontier import Politeness, Retries
-    from ..scheduler import RequestArgs
+    from ..settings import Settings
+    from ..spider import Pages
     from ..testing import LoopbackSite, Page, Reply, faults, generated_site
 
     site: dict[str, Page] = dict(generated_site(pages=pages, links=20, size=6000))
@@ -41,7 +40,8 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
         site[names[39]] = faults.truncated(b"<h1>half a page</h1>")
     with LoopbackSite(site) as server, JsonLines(output) as feed:
         # Nobody minds how hard a site of one's own is hit.
-        args = RequestArgs(max_depth=None, politeness=Politeness.off(), retries=Retries(wait=0.1))
-        scheduler = page_crawl(feed, request_args=args, concurrency=32)
-        code = run_and_report(scheduler, [server.url("/")], feed, as_json=as_json)
+        free = {"delay": 0, "robots": False, "per_host": 32, "retries.wait": 0.1}
+        settings = Settings.load(code=free | {"depth": None, "politeness.latency_factor": 0})
+        spider = Pages(start_urls=[server.url("/")])
+        code = run_and_report(spider, [feed], as_json=as_json, settings=settings)
     sys.exit(0 if code == 1 else code)  # its broken page is there on purpose

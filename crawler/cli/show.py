@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import click
+import gevent
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import CrawlerError, Refused
-from ..feed import JsonLines
-from ..scheduler import Monitor, Scheduler, Summary
+from ..crawl import CrawlResult, stream
+from ..errors import Refused
+from ..feed import Feed, Stdout
+from ..scheduler import Monitor, Summary
+from ..spider import Spider
 
 #: Errors shown in the report; the rest are counted.
 _SAMPLES = 5
 
 
-def run_and_report(
-    scheduler: Scheduler, urls: Iterable[str], feed: JsonLines, *, as_json: bool
-) -> int:
-    """Crawl from *urls* to the end, or until interrupted; return the exit code."""
+def run_and_report(spider: Spider, feeds: Sequence[Feed], *, as_json: bool, **options: Any) -> int:
+    """Crawl *spider* to the end, or until interrupted; return the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    errors: list[CrawlerError] = []
     try:
-        scheduler.start(urls)
+        result = stream(spider, feeds=feeds, **options)
     except Refused as error:
         click.echo(f"crawler: {error}", err=True)
         return 4
-    interrupted = _watch(scheduler, errors)
-    summary = scheduler.summary()
+    _watch(result)
+    summary = result.summary
     if as_json:
         click.echo(str(summary))
     else:
-        _report(summary, errors, feed)
-    return 3 if interrupted else int(bool(summary.urls.failed))
+        _report(summary, result, feeds)
+    return result.exit_code
 
 
-def _watch(scheduler: Scheduler, errors: list[CrawlerError]) -> bool:
-    """Show progress until the crawl has ended; say if the user ended it."""
+def _watch(result: CrawlResult) -> None:
+    """Show progress until the crawl has ended, by itself or by Ctrl-C."""
     console = Console(stderr=True)
     live = Live(console=console, transient=True, auto_refresh=False)
     display: AbstractContextManager[object] = live if console.is_terminal else nullcontext()
@@ -53,23 +55,29 @@ def _watch(scheduler: Scheduler, errors: list[CrawlerError]) -> bool:
             click.echo(_progress(summary).plain, err=True)
 
     interval = 0.25 if console.is_terminal else 2.0
+    items = gevent.spawn(deque, result, maxlen=0)
     with display:
-        monitor = Monitor(scheduler, on_summary=show, on_error=errors.append, interval=interval)
+        monitor = Monitor(
+            result.scheduler,
+            on_summary=show,
+            on_error=lambda _: None,
+            interval=interval,
+            auto_stop=False,
+        )
         try:
-            monitor.join()
+            result.wait()
         except KeyboardInterrupt:
             click.echo("stopping: finishing what is in flight (Ctrl-C again to drop it)", err=True)
-            scheduler.stop()
-            monitor.join(1)
-            return True
-    return False
+            result.stop()
+        items.join()
+        monitor.join(1)
 
 
 def _progress(summary: Summary) -> Text:
     urls = summary.urls
     return Text(
         f"{summary.rate:7.1f} pages/s  {urls.done:6} done  {_total(urls.failed):4} failed  "
-        f"{urls.pending:6} pending  {_size(summary.bytes)}  {_patience(summary)}"
+        f"{urls.pending:6} pending  {_size(summary.bytes)}  {_patience(summary)}".rstrip()
     )
 
 
@@ -78,35 +86,47 @@ def _patience(summary: Summary) -> str:
     return f"waiting for {summary.waiting_for}" if (summary.next_wake or 0) > 2 else ""
 
 
-def _report(summary: Summary, errors: list[CrawlerError], feed: JsonLines) -> None:
-    urls, latency = summary.urls, summary.latency
+def _report(summary: Summary, result: CrawlResult, feeds: Sequence[Feed]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    table.add_row(
-        "pages", f"{urls.done} done, {_total(urls.failed)} failed, {urls.pending} pending"
-    )
-    for label, reasons in (
-        ("failed", urls.failed),
-        ("refused", urls.refused),
-        ("turned away", urls.turned_away),
-        ("status codes", {str(code): n for code, n in summary.status_codes.items()}),
-    ):
-        if reasons:
-            table.add_row(label, ", ".join(f"{reason} {n}" for reason, n in reasons.items()))
-    table.add_row(
-        "fetched", f"{_size(summary.bytes)} in {summary.elapsed:.1f} s, {summary.rate:.0f} pages/s"
-    )
-    table.add_row("latency", f"p50 {latency.p50 * 1000:.0f} ms, p99 {latency.p99 * 1000:.0f} ms")
-    table.add_row("records", Text(f"{feed.written} in {feed.path}"))
-    if not summary.request_args["robots"]:
-        table.add_row("robots.txt", "was not asked for (--no-robots)")
-    console = Console(soft_wrap=True)
+    for label, text in _rows(summary):
+        table.add_row(label, text)
+    for feed in feeds:
+        table.add_row("records", Text(f"{feed.written} in {feed.path}"))
+    # What is on stdout is data, when the records go there.
+    to_stdout = any(isinstance(feed, Stdout) for feed in feeds)
+    console = Console(soft_wrap=True, stderr=to_stdout)
     console.print(table)
-    for error in errors[:_SAMPLES]:
+    for error in result.errors[:_SAMPLES]:
         console.print(Text(f"  {error}"))
-    if len(errors) > _SAMPLES:
-        console.print(f"  … and {len(errors) - _SAMPLES} more errors")
+    if len(result.errors) > _SAMPLES:
+        console.print(f"  … and {len(result.errors) - _SAMPLES} more errors")
+
+
+def _rows(summary: Summary) -> list[tuple[str, str]]:
+    urls, latency = summary.urls, summary.latency
+    rows = [("pages", f"{urls.done} done, {_total(urls.failed)} failed, {urls.pending} pending")]
+    codes = {str(code): n for code, n in summary.status_codes.items()}
+    named = {
+        "failed": urls.failed,
+        "refused": urls.refused,
+        "turned away": urls.turned_away,
+        "status codes": codes,
+    }
+    rows += [(label, _listed(counts)) for label, counts in named.items() if counts]
+    if summary.retried:
+        rows.append(("retried", str(summary.retried)))
+    if not summary.request_args["robots"]:
+        rows.append(("robots.txt", "was not asked for"))
+    speed = f"{_size(summary.bytes)} in {summary.elapsed:.1f} s, {summary.rate:.0f} pages/s"
+    rows.append(("fetched", speed))
+    rows.append(("latency", f"p50 {latency.p50 * 1000:.0f} ms, p99 {latency.p99 * 1000:.0f} ms"))
+    return rows
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {n}" for reason, n in counts.items())
 
 
 def _total(reasons: Mapping[str, int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..data import Request, Response
 from ..errors import InvalidURL, ModuleError
@@ -17,8 +18,16 @@ _LIFETIME = 86400.0
 _EXTENSION = 300.0
 #: How many redirects a robots.txt may take.
 _MAX_HOPS = 5
-#: How many origins are remembered; the oldest is asked again when needed.
-_MOST_ORIGINS = 20_000
+#: How many bytes of robots.txt are remembered (their rules take eight times as much memory),
+#: and what each counts for at least; the oldest is asked again when needed.
+_MOST_BYTES = 32 * 2**20
+_LEAST_BYTES = 256
+
+
+class _Answer(NamedTuple):
+    expires: float
+    robots: Robots
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +43,14 @@ class RobotsGate:
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self._answers: dict[str, tuple[float, Robots]] = {}
+        self._answers: dict[str, _Answer] = {}
+        self._size = 0
         self._asked: dict[str, Question] = {}
 
     def rules(self, origin: str, now: float) -> Robots | None:
         """Return what *origin* says, None if it must be asked."""
-        expires, robots = self._answers.get(origin, (0.0, None))
-        return robots if expires > now else None
+        answer = self._answers.get(origin)
+        return answer.robots if answer is not None and answer.expires > now else None
 
     def ask(self, host: Host, origin: str, first: Request) -> Request:
         """Return the request that asks *origin* on behalf of *host*, whose *first* request waits."""
@@ -65,22 +75,27 @@ class RobotsGate:
             hop = _hop(request, result)
             if hop is not None:
                 return hop
-        robots = _read(result)
-        if robots is not None:
-            self._remember(question.origin, robots, now + _LIFETIME)
-        elif question.origin in self._answers:
-            robots = self._answers[question.origin][1]
-            self._remember(question.origin, robots, now + _EXTENSION)
+        answer = _read(result, now)
+        if answer is None and question.origin in self._answers:
+            answer = self._answers[question.origin]._replace(expires=now + _EXTENSION)
+        if answer is not None:
+            self._remember(question.origin, answer)
         return None
 
     def close(self, request: Request) -> Question:
         return self._asked.pop(request.id)
 
-    def _remember(self, origin: str, robots: Robots, until: float) -> None:
-        self._answers.pop(origin, None)
-        self._answers[origin] = (until, robots)
-        if len(self._answers) > _MOST_ORIGINS:
-            del self._answers[next(iter(self._answers))]
+    def _remember(self, origin: str, answer: _Answer) -> None:
+        self._forget(origin)
+        self._answers[origin] = answer
+        self._size += answer.size
+        while self._size > _MOST_BYTES:
+            self._forget(next(iter(self._answers)))
+
+    def _forget(self, origin: str) -> None:
+        answer = self._answers.pop(origin, None)
+        if answer is not None:
+            self._size -= answer.size
 
 
 def _hop(request: Request, response: Response) -> Request | None:
@@ -96,8 +111,11 @@ def _hop(request: Request, response: Response) -> Request | None:
     return request.replace(url=url, redirects=(*request.redirects, request.url))
 
 
-def _read(result: Response | ModuleError) -> Robots | None:
+def _read(result: Response | ModuleError, now: float) -> _Answer | None:
     """Turn an answer into rules: a file that is not there allows all; None is no answer."""
     if isinstance(result, ModuleError) or result.status >= 500 or result.status == 429:
         return None
-    return Robots.parse(result.body) if 200 <= result.status < 300 else Robots.ALLOW_ALL
+    if not 200 <= result.status < 300:
+        return _Answer(now + _LIFETIME, Robots.ALLOW_ALL, _LEAST_BYTES)
+    size = max(len(result.body), _LEAST_BYTES)
+    return _Answer(now + _LIFETIME, Robots.parse(result.body), size)

@@ -16,20 +16,26 @@ from .politeness import Politeness
 _WEIGHT = 0.3
 #: Among hosts that are due, a point of priority is worth this many seconds of waiting.
 _PRIORITY_SECONDS = 1.0
+#: Seconds the failures of a host are remembered after it has rested, with nothing to do.
+_GRUDGE = 1800.0
+#: How many stale entries a heap may have besides one for each host.
+_SLACK = 100
+
+#: Instead of the time something wakes at: it is ready, or on no heap at all.
+_READY = float("-inf")
+_NEVER = float("inf")
 
 
 class Address:
     """The hosts that share an IP address; *waiting* are due, but the address is not."""
 
-    __slots__ = ("in_flight", "ready_at", "turn", "version", "waiting")
+    __slots__ = ("in_flight", "ready_at", "waiting", "wakes_at")
 
     def __init__(self) -> None:
         self.in_flight = 0
         self.ready_at = 0.0
-        self.version = 0
-        #: The host that may use the address next, though others wait.
-        self.turn: Host | None = None
         self.waiting: deque[Host] = deque()
+        self.wakes_at = _NEVER
 
 
 class Host:
@@ -40,6 +46,7 @@ class Host:
         "crawl_delay",
         "delay",
         "done",
+        "fades_at",
         "failed",
         "failures",
         "in_flight",
@@ -52,7 +59,7 @@ class Host:
         "paused",
         "questions",
         "ready_at",
-        "version",
+        "wakes_at",
         "why",
     )
 
@@ -80,19 +87,21 @@ class Host:
         #: Why it rests until ready_at.
         self.why = ""
         self.address: Address | None = None
-        #: Heap entries of another version are stale.
-        self.version = 0
+        #: The time of its entry on the heap of those that rest; entries of other times are stale.
+        self.wakes_at = _NEVER
+        #: The time of its entry on the heap of those that have nothing to do.
+        self.fades_at = _NEVER
 
     @property
     def queued(self) -> int:
-        return len(self.lane) + (len(self.later) if self.later else 0)
+        return self.lane.size + (len(self.later) if self.later else 0)
 
     @property
     def has_work(self) -> bool:
-        return bool(self.questions or (self.queued and not self.parked))
+        return bool(self.questions or ((self.lane.size or self.later) and not self.parked))
 
     def due(self) -> float:
-        if self.lane or self.questions or not self.later:
+        if self.lane.size or self.questions or not self.later:
             return self.ready_at
         return max(self.ready_at, self.later[0][0])
 
@@ -117,10 +126,15 @@ class Hosts:
 
     A known host is, at any moment:
 
-    - resting: on one heap, by the time it is due (to be forgotten then, if it has nothing);
-    - ready: on the other, by that time less its priority;
-    - waiting for its address, which other hosts share; or
-    - off, because it is parked or has all it may have in flight.
+    - resting: on a heap, by the time it is due;
+    - ready: on another, by that time less its priority;
+    - waiting in the line of its address, which other hosts share;
+    - off, because it is parked or paused, or has all it may have in flight; or
+    - idle: on a third heap, by the time it may be forgotten.
+
+    An address with a line rests and gets ready like a host. Each has one entry on a heap,
+    at the time it wakes. What comes to be due later keeps its entry, which is put right
+    when it comes up; only what is due earlier gets a new one.
 
     It never blocks and never looks at a clock: the frontier does both.
     """
@@ -128,8 +142,9 @@ class Hosts:
     def __init__(self, politeness: Politeness) -> None:
         self._politeness = politeness
         self._hosts: dict[str, Host] = {}
-        self._resting: list[tuple[float, int, int, Host | Address]] = []
-        self._ready: list[tuple[float, int, int, Host]] = []
+        self._resting: list[tuple[float, int, Host | Address]] = []
+        self._ready: list[tuple[float, int, Host | Address]] = []
+        self._idle: list[tuple[float, int, Host]] = []
         self._numbers = itertools.count()
         self.queued = 0
 
@@ -149,15 +164,17 @@ class Hosts:
         return host
 
     def put(self, host: Host, found: Request | Link, now: float, *, first: bool = False) -> None:
-        urgent = found.priority > host.lane.priority
-        idle = not host.lane
+        lane = host.lane
+        idle, urgent = not lane.size, found.priority > lane.priority
         if first and isinstance(found, Request):
-            host.lane.put_first(found)
+            lane.put_first(found)
         else:
-            host.lane.put(found)
+            lane.put(found)
         self.queued += 1
-        if idle or urgent:
+        if idle:
             self.schedule(host, now)
+        elif urgent and host.wakes_at == _READY:
+            self._make_ready(host, now)
 
     def ask(self, host: Host, question: Request, now: float) -> None:
         host.questions = [*(host.questions or ()), question]
@@ -175,10 +192,18 @@ class Hosts:
 
         The caller pulls requests from it until it can begin() one; or else schedule()s it.
         """
+        self._fade(now)
         self._wake(now)
         while self._ready:
-            _, _, version, host = heapq.heappop(self._ready)
-            if version == host.version and self._has_address(host, now):
+            _, _, one = heapq.heappop(self._ready)
+            if one.wakes_at != _READY:
+                continue
+            one.wakes_at = _NEVER
+            if isinstance(one, Host):
+                host = one if self._is_due(one, now) and self._has_address(one, now) else None
+            else:
+                host = self._next_in_line(one, now)
+            if host is not None:
                 return host
         return None
 
@@ -191,19 +216,8 @@ class Hosts:
         host.in_flight += 1
         self.rest(host, now, self.pause_of(host), "delay")
         if host.address is not None:
-            host.address.in_flight += 1
-            self._rest_address(host.address, now)
+            self._use(host.address, now, by=1)
         self.schedule(host, now)
-
-    def first(self) -> tuple[float, str, str] | None:
-        """Return when to look again, and for which host and why; None if nothing waits for its time."""
-        while self._resting and self._resting[0][2] != self._resting[0][3].version:
-            heapq.heappop(self._resting)
-        if not self._resting:
-            return None
-        due, _, _, one = self._resting[0]
-        host = one if isinstance(one, Host) else one.waiting[0]
-        return due, host.name, host.why
 
     def end(
         self, host: Host, now: float, latency: float | None = None, *, asked: bool = True
@@ -216,15 +230,29 @@ class Hosts:
         if asked:
             self.rest(host, now, self.pause_of(host), "delay")
         if host.address is not None:
-            host.address.in_flight -= 1
-            self._rest_address(host.address, now)
+            self._use(host.address, now, by=-1)
         self.schedule(host, now)
+
+    def first(self) -> tuple[float, str, str] | None:
+        """Return what is due first: when, which host, and why not before; None if nothing is."""
+        while self._ready and self._is_stale(self._ready[0][2]):
+            heapq.heappop(self._ready)
+        one = self._ready[0][2] if self._ready else self._first_resting()
+        if one is None:
+            return None
+        if isinstance(one, Address):
+            return one.ready_at, one.waiting[0].name, "address"
+        return one.due(), one.name, one.why
 
     def rest(self, host: Host, now: float, seconds: float, why: str) -> None:
         """Let no request of *host* start before *seconds* have passed."""
-        if now + seconds > host.ready_at:
-            host.ready_at = now + seconds
-            host.why = why
+        if now + seconds <= host.ready_at:
+            return
+        host.ready_at = now + seconds
+        host.why = why
+        if host.wakes_at == _READY and seconds:
+            host.wakes_at = _NEVER
+            self.schedule(host, now)
 
     def park(self, host: Host, why: str) -> None:
         """Let nothing but questions be taken from *host* until unpark()."""
@@ -240,10 +268,11 @@ class Hosts:
 
     def drain(self, host: Host, now: float) -> Iterator[Request]:
         """Take out all that waits for *host*."""
-        self.queued -= host.queued
-        later, host.later = host.later, None
-        yield from host.lane.drain()
-        yield from (request for _, _, request in later or ())
+        for _, _, request in host.later or ():
+            host.lane.put(request)
+        host.later = None
+        while host.lane.size:
+            yield self.pull(host)
         self.schedule(host, now)
 
     def pause_of(self, host: Host) -> float:
@@ -274,72 +303,143 @@ class Hosts:
 
     def schedule(self, host: Host, now: float) -> None:
         """Put *host* where it belongs, after anything about it has changed."""
-        if host.in_line:
-            return
-        host.version += 1
-        if host.paused or host.in_flight >= self.limit(host):
-            return
         if host.has_work:
             self._hosts[host.name] = host
-        if host.has_work or (host.ready_at > now and not host.parked):
-            self._rest_until(max(host.due(), now), host)
-        elif not (host.in_flight or host.queued or host.parked):
-            self._forget(host)
+            turn = self._turn(host)
+            if turn is not None:
+                self._rest_until(max(turn, now), host)
+        elif host.fades_at == _NEVER:
+            self._let_fade(host, now)
+
+    # -- the heaps --------------------------------------------------------------------------
+
+    def _turn(self, one: Host | Address) -> float | None:
+        """Return when a request may begin; None if that takes more than time."""
+        if isinstance(one, Address):
+            is_free = one.in_flight < self._politeness.address_limit
+            return one.ready_at if one.waiting and is_free else None
+        if one.in_line or one.paused or one.in_flight >= self.limit(one) or not one.has_work:
+            return None
+        return one.due()
+
+    def _is_due(self, host: Host, now: float) -> bool:
+        """Say if *host*, which is on no heap, may begin a request; else put it where it belongs."""
+        turn = self._turn(host)
+        if turn is not None and turn <= now:
+            return True
+        self.schedule(host, now)
+        return False
+
+    def _is_stale(self, one: Host | Address) -> bool:
+        """Say if *one*, which comes first of those that are ready, is so no more."""
+        if one.wakes_at != _READY:
+            return True
+        if self._turn(one) is None:
+            one.wakes_at = _NEVER
+            return True
+        return False
+
+    def _rest_until(self, due: float, one: Host | Address) -> None:
+        if due < one.wakes_at:
+            one.wakes_at = due
+            heapq.heappush(self._resting, (due, next(self._numbers), one))
+            if len(self._resting) > 2 * len(self._hosts) + _SLACK:
+                self._tidy()
+
+    def _tidy(self) -> None:
+        """Drop the stale entries: those of a retry far ahead can become many before it is due."""
+        live = {id(one): (due, n, one) for due, n, one in self._resting if due == one.wakes_at}
+        self._resting = list(live.values())
+        heapq.heapify(self._resting)
+
+    def _first_resting(self) -> Host | Address | None:
+        """Return who is due first, once the entries before it are gone or put right."""
+        resting = self._resting
+        while resting:
+            due, _, one = resting[0]
+            turn = self._turn(one) if due == one.wakes_at else None
+            if turn is None:
+                heapq.heappop(resting)
+                one.wakes_at = _NEVER if due == one.wakes_at else one.wakes_at
+            elif turn > due:
+                one.wakes_at = turn
+                heapq.heapreplace(resting, (turn, next(self._numbers), one))
+            else:
+                return one
+        return None
 
     def _wake(self, now: float) -> None:
-        """Move what is due from the one heap to the other; forget hosts that have rested."""
-        while self._resting and self._resting[0][0] <= now:
-            due, _, version, one = heapq.heappop(self._resting)
-            if version != one.version:
-                continue
-            if isinstance(one, Address):
-                self._next_in_line(one, now)
-            elif one.has_work:
+        """Move what is due from the one heap to the other."""
+        while (one := self._first_resting()) is not None and one.wakes_at <= now:
+            due, _, _ = heapq.heappop(self._resting)
+            if isinstance(one, Host):
                 self._ripen(one, now)
-                self._make_ready(one, due)
-            elif not (one.in_flight or one.queued):
-                self._forget(one)
+            one.wakes_at = _READY
+            self._make_ready(one, due)
 
     def _ripen(self, host: Host, now: float) -> None:
         while host.later and host.later[0][0] <= now:
             host.lane.put_first(heapq.heappop(host.later)[2])
 
-    def _make_ready(self, host: Host, due: float) -> None:
+    def _make_ready(self, one: Host | Address, due: float) -> None:
+        host = one.waiting[0] if isinstance(one, Address) else one
         key = due - host.lane.priority * _PRIORITY_SECONDS
-        heapq.heappush(self._ready, (key, next(self._numbers), host.version, host))
+        heapq.heappush(self._ready, (key, next(self._numbers), one))
+
+    def _fade(self, now: float) -> None:
+        """Forget the hosts that have had nothing to do for long enough."""
+        while self._idle and self._idle[0][0] <= now:
+            _, _, host = heapq.heappop(self._idle)
+            host.fades_at = _NEVER
+            self.schedule(host, now)
+
+    def _let_fade(self, host: Host, now: float) -> None:
+        fades_at = _fades_at(host)
+        if fades_at <= now:
+            self._hosts.pop(host.name, None)
+        elif fades_at < _NEVER:
+            host.fades_at = fades_at
+            heapq.heappush(self._idle, (fades_at, next(self._numbers), host))
+
+    # -- addresses --------------------------------------------------------------------------
 
     def _has_address(self, host: Host, now: float) -> bool:
         """Say if the host's address may take a request; else let the host stand in its line."""
         address = host.address
-        if address is None:
-            return True
-        free = address.in_flight < self._politeness.address_limit and address.ready_at <= now
-        if free and (not address.waiting or address.turn is host):
-            address.turn = None
+        if address is None or (not address.waiting and self._is_free(address, now)):
             return True
         host.in_line = True
         address.waiting.append(host)
-        self._arm(address)
+        self._call(address)
         return False
 
-    def _next_in_line(self, address: Address, now: float) -> None:
-        host = address.turn = address.waiting.popleft()
-        host.in_line = False
-        self.schedule(host, now)
+    def _next_in_line(self, address: Address, now: float) -> Host | None:
+        """Return the host that may use *address*; the next one is called, in case it does not."""
+        chosen = None
+        while chosen is None and address.waiting and self._is_free(address, now):
+            host = address.waiting.popleft()
+            host.in_line = False
+            chosen = host if self._is_due(host, now) else None
+        self._call(address)
+        return chosen
 
-    def _rest_address(self, address: Address, now: float) -> None:
+    def _is_free(self, address: Address, now: float) -> bool:
+        return address.in_flight < self._politeness.address_limit and address.ready_at <= now
+
+    def _use(self, address: Address, now: float, *, by: int) -> None:
+        address.in_flight += by
         address.ready_at = max(address.ready_at, now + self._politeness.address_delay)
-        self._arm(address)
+        self._call(address)
 
-    def _arm(self, address: Address) -> None:
+    def _call(self, address: Address) -> None:
         """See to it that the next in line gets its turn when the address may be used."""
-        address.version += 1
-        if address.waiting and address.in_flight < self._politeness.address_limit:
-            self._rest_until(address.ready_at, address)
+        turn = self._turn(address)
+        if turn is not None:
+            self._rest_until(turn, address)
 
-    def _rest_until(self, due: float, one: Host | Address) -> None:
-        heapq.heappush(self._resting, (due, next(self._numbers), one.version, one))
 
-    def _forget(self, host: Host) -> None:
-        host.version += 1
-        self._hosts.pop(host.name, None)
+def _fades_at(host: Host) -> float:
+    """Return when a host with nothing to do may be forgotten."""
+    if host.parked or host.paused or host.in_line or host.in_flight or host.delay is not None:
+        return _NEVER
+    return host.ready_at + _GRUDGE if host.failures else host.ready_at

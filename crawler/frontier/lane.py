@@ -12,6 +12,8 @@ from ..data import Link, Request
 #: How many used-up places a line may keep before it is moved up.
 _SLACK = 32
 
+_rank = attrgetter("rank")
+
 
 class Line:
     """
@@ -56,32 +58,33 @@ class Line:
 class Lane:
     """Hands requests out by priority, then depth, then age."""
 
-    __slots__ = ("_lines", "_size")
+    __slots__ = ("_lines", "size")
 
     def __init__(self) -> None:
         #: Sorted by rank; the last comes first.
         self._lines: list[Line] = []
-        self._size = 0
+        #: The same as len(), which takes longer.
+        self.size = 0
 
     def put(self, found: Request | Link) -> None:
         self._line((found.priority, -found.depth)).put(found)
-        self._size += 1
+        self.size += 1
 
     def put_first(self, request: Request) -> None:
         """Add *request* before those of its rank."""
         self._line((request.priority, -request.depth)).put_first(request)
-        self._size += 1
+        self.size += 1
 
     def get(self) -> Request:
         line = self._lines[-1]
         request = line.get()
         if not line:
             self._lines.pop()
-        self._size -= 1
+        self.size -= 1
         return request
 
     def drain(self) -> Iterator[Request]:
-        while self._size:
+        while self.size:
             yield self.get()
 
     @property
@@ -90,11 +93,13 @@ class Lane:
         return self._lines[-1].rank[0] if self._lines else 0
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def _line(self, rank: tuple[int, int]) -> Line:
         lines = self._lines
-        place = bisect_left(lines, rank, key=attrgetter("rank"))
+        if lines and lines[-1].rank == rank:
+            return lines[-1]
+        place = bisect_left(lines, rank, key=_rank)
         if place == len(lines) or lines[place].rank != rank:
             lines.insert(place, Line(rank))
         return lines[place]

@@ -506,3 +506,12 @@ class TestBudget:
         )
 
         assert time.monotonic() - began >= 0.5
+
+
+def test_a_user_agent_of_ones_own_has_its_own_rules():
+    from crawler.settings import Settings
+
+    args = Settings.load(code={"user_agent": "Magpie/2.0 (+mail)"}).request_args()
+
+    assert args.agent == "Magpie"
+    assert Settings.load().request_args().agent == "crawler"

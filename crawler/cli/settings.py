@@ -1,0 +1,28 @@
+"""``crawler settings``: every setting, its value, and where it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from .options import common_options, load_settings
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--explain", is_flag=True, help="Say where each value came from.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+def settings(names: tuple[str, ...], explain: bool, as_json: bool, assigned: Sequence[str]) -> None:
+    """Print the settings in force here, all or those NAMED."""
+    try:
+        rows = load_settings(assigned).explain(*names)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if as_json:
+        click.echo(json.dumps([row.to_dict() for row in rows]))
+        return
+    for row in rows:
+        click.echo(str(row) if explain else f"{row.name} = {row.type.write(row.value)}")

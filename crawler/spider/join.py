@@ -1,0 +1,104 @@
+"""From an href, as written in a page, to the URL it leads to."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from urllib.parse import quote
+
+from ..data import Response
+from ..errors import InvalidURL
+from ..url import resolve
+
+# Hrefs that are joined by putting two strings together: most of most pages. Whatever a browser
+# would change, or read in a way of its own, is left to the parser.
+_PATH = r"(?:/(?!\.|%2[Ee])[A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]%]*+)"
+_REST = (
+    r"(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@|\[\]%/?]*+)?+"
+    r"(?:\#[A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]%/?]*+)?+\Z"
+)
+_HOST = r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+"
+_FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
+_FROM_FOLDER = re.compile(rf"(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+{_REST}")
+_WHOLE = re.compile(rf"https?://{_HOST}{_PATH}++{_REST}")
+_HTTP = ("http://", "https://")
+#: How many hrefs of a site are kept, and how long one may be.
+_MANY, _LONG = 1024, 256
+_NOT_ASCII = re.compile(r"[^\0-\x7f]++")
+
+
+class Joiner:
+    """
+    Joins the hrefs of one page to *base*.
+
+    What is no URL comes back as it is, for the frontier to refuse and count.
+    *known* has the answer for plain hrefs, "" for the others.
+    """
+
+    def __init__(self, response: Response, base: str) -> None:
+        self._response = response
+        self._base = base
+        self.known = _known(_resolved(base, "/") if base.startswith(_HTTP) else "")
+
+    def __call__(self, href: str) -> str:
+        if url := self.known[href]:
+            return url
+        if self.known.root and _FROM_FOLDER.match(href):
+            return self._folder + href
+        return self._join(href)
+
+    @cached_property
+    def _folder(self) -> str:
+        return _resolved(self._base, ".")
+
+    def _join(self, href: str) -> str:
+        if not href.isascii() and not self._response.encoding.startswith("utf-"):
+            href = _encode_query(href, self._response.encoding)
+        return _resolved(self._base, href) or href
+
+
+class _Known(dict[str, str]):
+    """The URLs of hrefs met in the pages of one site: most are on every page of it."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__()
+        self.root = root
+
+    def __missing__(self, href: str) -> str:
+        if self.root and _FROM_ROOT.match(href):
+            url = self.root + href[1:]
+        elif _WHOLE.match(href):
+            url = href
+        else:
+            return ""
+        if len(self) == _MANY:
+            self.clear()
+        if len(href) < _LONG:
+            self[href] = url
+        return url
+
+
+@lru_cache(maxsize=128)
+def _known(root: str) -> _Known:
+    return _Known(root)
+
+
+def _resolved(base: str, href: str) -> str:
+    """Return "" for what is no URL."""
+    try:
+        return resolve(base, href)
+    except InvalidURL:
+        return ""
+
+
+def _encode_query(href: str, encoding: str) -> str:
+    """Escape the query in the encoding of the page, as forms and browsers do."""
+
+    def escape(text: re.Match[str]) -> str:
+        return quote(text[0].encode(encoding, "xmlcharrefreplace"), safe="")
+
+    path, mark, rest = href.partition("?")
+    if "#" in path:
+        return href
+    query, fragment_mark, fragment = rest.partition("#")
+    return path + mark + _NOT_ASCII.sub(escape, query) + fragment_mark + fragment

@@ -1,0 +1,45 @@
+"""Where a page asks robots not to follow its links."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..data import Headers
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+_NOFOLLOW = frozenset({"nofollow", "none"})
+#: Directives of X-Robots-Tag that have a value; any other name before a colon is a robot's.
+_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+_SEPARATORS = re.compile(r"[\s,]+")
+
+
+def is_nofollow(rel: str | None) -> bool:
+    """Say if a link says so; ``ugc`` and ``sponsored`` tell who put it there, no more."""
+    return rel is not None and "nofollow" in rel.lower().split()
+
+
+def page_says_nofollow(tree: LexborHTMLParser) -> bool:
+    given = (meta.attributes for meta in tree.tags("meta"))
+    return any(
+        not _NOFOLLOW.isdisjoint(_SEPARATORS.split((meta.get("content") or "").lower()))
+        for meta in given
+        if (meta.get("name") or "").strip().lower() == "robots"
+    )
+
+
+def header_says_nofollow(headers: Headers) -> bool:
+    return any(_says_nofollow(value.lower()) for value in headers.all("x-robots-tag"))
+
+
+def _says_nofollow(directives: str) -> bool:
+    """Read up to the name of a robot: what comes after it is for that one alone."""
+    for directive in directives.split(","):
+        name, colon, _ = map(str.strip, directive.partition(":"))
+        if colon and name not in _VALUED:
+            return False
+        if name in _NOFOLLOW:
+            return True
+    return False

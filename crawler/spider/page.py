@@ -1,0 +1,145 @@
+"""Page: what a spider's callback gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from ..data import Request, Response
+from .join import Joiner
+from .links import base_url, is_html, is_xml
+from .links import links as links_of
+from .links import title as title_of
+
+if TYPE_CHECKING:
+    from parsel import Selector
+    from parsel.selector import SelectorList
+
+_JSON = re.compile(r"[\w.-]+/(?:[\w.-]+\+)?json\b", re.IGNORECASE)
+_BASE = re.compile(r"<[bB][aA][sS][eE][\s/]")
+
+
+class Page(Response):
+    """
+    A response with the means to look into it.
+
+    Selectors are parsel's; they see the text as it was decoded here, and the document is
+    parsed for them once, when the first is asked for.
+    """
+
+    @classmethod
+    def of(cls, response: Response) -> Self:
+        """Return *response* as a page: the same body, and what is known of it already."""
+        if isinstance(response, cls):
+            return response
+        page = cls.__new__(cls)
+        vars(page).update(vars(response))
+        return page
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        return self.request.meta
+
+    @property
+    def title(self) -> str | None:
+        """The text of the ``title`` element, on one line."""
+        return title_of(self)
+
+    links = links_of
+
+    @cached_property
+    def selector(self) -> Selector:
+        return self._selector(self._type)
+
+    def css(self, query: str) -> SelectorList[Selector]:
+        return self.selector.css(query)
+
+    def xpath(self, query: str, **variables: Any) -> SelectorList[Selector]:
+        """Select by XPath; *variables* are its ``$names``, and ``namespaces`` a dict of those."""
+        return self.selector.xpath(query, **variables)
+
+    def jmespath(self, query: str) -> SelectorList[Selector]:
+        """Select in a body of JSON, whatever the server calls it."""
+        selector = self.selector if self._type == "json" else self._selector("json")
+        return selector.jmespath(query)
+
+    def urljoin(self, href: str) -> str:
+        """Return where *href* leads from here; what is no URL comes back as it is."""
+        return Joiner(self, self._base)(href)
+
+    def follow(
+        self,
+        href: str | Selector | Request,
+        callback: Callable[..., Any] | str | None = None,
+        **fields: Any,
+    ) -> Request:
+        """
+        Return a request for what *href* leads to, to be yielded.
+
+        *href* is a URL, relative or not, the selector of a link or of an attribute, or a
+        request to take over; *callback*, a method of the spider or its name, and *fields* are
+        those of the request.
+        """
+        if callback is not None:
+            fields["callback"] = callback
+        if isinstance(href, Request):
+            return href.replace(url=self.urljoin(href.url), **fields)
+        found = _href(href)
+        if found is None:
+            raise ValueError(
+                f"no link to follow in {href!r:.200}: select an element with an href, or an "
+                "attribute by ::attr(name); for several, there is follow_all()"
+            )
+        return Request(self.urljoin(found), **fields)
+
+    def follow_all(
+        self,
+        hrefs: Iterable[str | Selector | Request] | None = None,
+        callback: Callable[..., Any] | str | None = None,
+        *,
+        css: str | None = None,
+        xpath: str | None = None,
+        **fields: Any,
+    ) -> Iterator[Request]:
+        """
+        Yield a request for each of *hrefs*, or for each link that *css* or *xpath* selects.
+
+        What they select besides links is passed over.
+        """
+        if [hrefs, css, xpath].count(None) != 2 or isinstance(hrefs, str):
+            raise ValueError("follow_all() takes either several links, or css=, or xpath=")
+        if css is not None:
+            hrefs = _with_href(self.css(css))
+        elif xpath is not None:
+            hrefs = _with_href(self.xpath(xpath))
+        return (self.follow(href, callback, **fields) for href in hrefs or ())
+
+    @property
+    def _type(self) -> str:
+        if _JSON.match(self.headers.get("content-type", "").strip()):
+            return "json"
+        return "xml" if is_xml(self) else "html"
+
+    def _selector(self, kind: str) -> Selector:
+        from parsel import Selector  # noqa: PLC0415 - not every crawl selects
+
+        return Selector(text=self.text, type=kind, base_url=self.url)
+
+    @cached_property
+    def _base(self) -> str:
+        return base_url(self) if is_html(self) and _BASE.search(self.text) else self.url
+
+
+def _href(link: str | Selector) -> str | None:
+    """Return the text of an attribute, or the href of an element."""
+    root = link if isinstance(link, str) else getattr(link, "root", None)
+    if isinstance(root, str):
+        return root
+    get = getattr(root, "get", None)
+    return get("href") if get else None
+
+
+def _with_href(selectors: Iterable[Selector]) -> list[Selector]:
+    return [selector for selector in selectors if _href(selector) is not None]

@@ -1,0 +1,32 @@
+"""Pages: the spider for those who write none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from .page import Page
+from .spider import Spider
+
+
+class Pages(Spider):
+    """Follows every link and records every page, whatever its status."""
+
+    name = "pages"
+    max_depth = 1
+    handle_httpstatus_list = range(100, 600)
+
+    def parse(self, response: Page) -> Iterator[Any]:
+        yield {
+            "url": response.url,
+            "status": response.status,
+            "depth": response.depth,
+            "found_on": response.request.found_on,
+            "content_type": response.headers.get("content-type"),
+            "bytes": len(response.body),
+            "title": response.title,
+            "fetched_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "redirects": list(response.request.redirects),
+        }
+        yield from response.links()

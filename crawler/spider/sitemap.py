@@ -1,0 +1,123 @@
+"""Sitemaps: the pages a site says it has (sitemaps.org)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from .. import charset
+from .elements import Element, records, root_name
+
+Kind = Literal["urlset", "index", "text"]
+
+#: What the protocol allows a sitemap to have, in bytes, unpacked.
+MAX_SIZE = 50 * 1024 * 1024
+GZIP = b"\x1f\x8b"
+
+_KINDS: dict[str, tuple[Kind, str]] = {
+    "urlset": ("urlset", "url"),
+    "sitemapindex": ("index", "sitemap"),
+}
+_SLICE = 1 << 16
+
+
+class SitemapEntry(NamedTuple):
+    """A page, or another sitemap; *lastmod* and *changefreq* are as the site wrote them."""
+
+    loc: str
+    lastmod: str | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+
+
+@dataclass(frozen=True)
+class Sitemap:
+    """
+    What a sitemap lists; *entries* are read from the text as they are taken, once.
+
+    The entries of an ``index`` are sitemaps themselves. *kind* is None if the text is no
+    sitemap at all; *truncated* says that it went on past the size asked for.
+    """
+
+    kind: Kind | None
+    entries: Iterator[SitemapEntry]
+    truncated: bool = False
+
+
+def parse_sitemap(body: bytes, *, max_size: int = MAX_SIZE) -> Sitemap:
+    """
+    Read a sitemap in XML or in lines of text, packed by gzip or not; never raises.
+
+    No more than *max_size* bytes are unpacked or read, and what is broken is read as far as
+    it goes.
+    """
+    body, truncated = _unpacked(body, max_size)
+    text = charset.decode(body)
+    kind, entries = _read(text)
+    return Sitemap(kind, entries, truncated)
+
+
+def _read(text: str) -> tuple[Kind | None, Iterator[SitemapEntry]]:
+    start = text[:_SLICE].lstrip("\ufeff \t\r\n")
+    if start.startswith(("http://", "https://")):
+        return "text", _lines(text)
+    if start.startswith("<") and (found := _KINDS.get(root_name(text))):
+        kind, name = found
+        return kind, filter(None, map(_entry, records(text, {name})))
+    return None, iter(())
+
+
+def _entry(record: Element) -> SitemapEntry | None:
+    loc = record.value("loc")
+    if loc is None:
+        return None
+    return SitemapEntry(
+        loc, record.value("lastmod"), record.value("changefreq"), _number(record.value("priority"))
+    )
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _lines(text: str) -> Iterator[SitemapEntry]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip("\ufeff \t\r")
+        if line.startswith(("http://", "https://")):
+            yield SitemapEntry(line)
+        start = end + 1
+
+
+def _unpacked(body: bytes, max_size: int) -> tuple[bytes, bool]:
+    """Return no more than *max_size* bytes, ending with a whole tag or line, and if that is less."""
+    if body.startswith(GZIP):
+        body = _gunzip(body, max_size + 1)
+    if len(body) <= max_size:
+        return body, False
+    whole = max(body.rfind(b">", 0, max_size), body.rfind(b"\n", 0, max_size)) + 1
+    return body[:whole], True
+
+
+def _gunzip(body: bytes, max_size: int) -> bytes:
+    """Unpack what can be unpacked: of a broken archive, what stands before the break."""
+    unpacked = bytearray()
+    packed = memoryview(body)
+    inflate = zlib.decompressobj(wbits=31)
+    while packed and len(unpacked) < max_size:
+        try:
+            unpacked += inflate.decompress(packed[:_SLICE], max_size - len(unpacked))
+        except zlib.error:
+            break
+        rest = len(inflate.unused_data if inflate.eof else inflate.unconsumed_tail)
+        packed = packed[min(_SLICE, len(packed)) - rest :]
+        if inflate.eof:
+            inflate = zlib.decompressobj(wbits=31)
+    return bytes(unpacked)

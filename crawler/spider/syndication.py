@@ -1,0 +1,90 @@
+"""Feeds to read: RSS of every version, and Atom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .. import charset
+from ..errors import InvalidURL
+from ..url import resolve
+from .elements import Element, records
+
+_FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
+_ENTRIES = frozenset({"item", "entry"})
+
+
+class FeedEntry(NamedTuple):
+    """One piece of news; *published* is as the feed wrote it."""
+
+    link: str | None
+    title: str | None = None
+    published: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What a feed tells, in its order; without entries if the text is no feed."""
+
+    title: str | None
+    entries: tuple[FeedEntry, ...]
+
+
+def parse_feed(body: bytes, url: str = "", *, content_type: str = "") -> Feed:
+    """
+    Read the feed found at *url*, to which its links are relative unless it says otherwise.
+
+    Never raises: what is broken is read as far as it goes.
+    """
+    base, title, entries = url, None, []
+    for record in records(charset.decode(body, content_type), _FEEDS | _ENTRIES):
+        if record.name.rpartition(":")[2] in _ENTRIES:
+            entries.append(_entry(record, base))
+        else:
+            base = _base(record, base)
+            title = title or _line(record.value("title"))
+    return Feed(title, tuple(entries))
+
+
+def _entry(record: Element, base: str) -> FeedEntry:
+    published = record.value("pubdate", "published", "updated", "issued", "modified", "created")
+    return FeedEntry(
+        _link(record, _base(record, base)),
+        _line(record.value("title")),
+        published or _named(record, "dc:date"),
+        record.value("guid", "id") or record.attribute("rdf:about") or None,
+    )
+
+
+def _link(record: Element, base: str) -> str | None:
+    """Return where the entry can be read: its link, or the id that is one."""
+    for field in record.own("link"):
+        if field.attribute("rel").lower() in ("", "alternate"):
+            href = field.attribute("href") or field.text
+            if href:
+                return _join(_base(field, base), href)
+    for guid in record.own("guid"):
+        if guid.attribute("ispermalink").lower() != "false" and guid.text.startswith("http"):
+            return _join(base, guid.text)
+    return None
+
+
+def _named(record: Element, name: str) -> str | None:
+    return next((field.text for field in record.fields if field.name == name), None)
+
+
+def _line(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())
+
+
+def _base(element: Element, base: str) -> str:
+    given = element.attribute("xml:base")
+    return _join(base, given) if given else base
+
+
+def _join(base: str, href: str) -> str:
+    try:
+        return resolve(base, href)
+    except InvalidURL:
+        return href

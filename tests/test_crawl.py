@@ -1,0 +1,344 @@
+"""crawl() and stream(): a spider from its first request to its last item."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import gevent
+import pytest
+
+from crawler import CrawlResult, Refused, Request, Spider, crawl, stream
+from crawler.errors import DownloadError, FetchError
+from crawler.middleware.spider import HttpError, SpiderMiddleware
+from crawler.testing import LoopbackSite, Reply, Site, generated_site
+
+FREE = {"delay": 0, "robots": False, "per_host": 100, "retries": 1, "politeness.latency_factor": 0}
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    with gevent.Timeout(30):
+        yield
+
+
+SITE = {
+    "/": '<title>Home</title><a href="/a">a</a> <a href="/b">b</a>',
+    "/a": '<title>A</title><a href="/">home</a>',
+    "/b": "<title>B</title>",
+}
+
+
+class Titles(Spider):
+    start_urls = ["http://site.test/"]
+
+    def parse(self, response):
+        yield {"title": response.css("title::text").get()}
+        yield from response.follow_all(css="a")
+
+
+def titles(result):
+    return sorted(item["title"] for item in result.items)
+
+
+def test_a_spider_is_crawled_to_the_end_and_its_items_collected():
+    result = crawl(Titles(), fetch=Site(SITE), **FREE)
+
+    assert isinstance(result, CrawlResult)
+    assert titles(result) == ["A", "B", "Home"]
+    assert (result.reason, result.exit_code) == ("finished", 0)
+    assert result.summary.urls.done == 3
+    assert not result.errors
+
+
+def test_it_can_be_crawled_again_and_again():
+    for _ in range(3):
+        assert titles(crawl(Titles(), fetch=Site(SITE), **FREE)) == ["A", "B", "Home"]
+
+
+def test_items_come_as_they_are_found():
+    site = Site(generated_site(pages=50, links=5, size=300))
+    got = []
+
+    with stream(Titles(), fetch=site, **FREE) as items:
+        for item in items:
+            got.append(item)
+            if len(got) == 3:
+                assert items.summary.status == "started"
+                break
+
+    assert items.reason == "stopped"
+    assert items.exit_code == 3
+    assert items.scheduler.status.value == "stopped"
+
+
+def test_a_slow_reader_holds_the_crawl_and_loses_nothing():
+    site = Site(generated_site(pages=3000, links=3, size=200))
+
+    class Many(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            yield {"url": response.url}
+            yield from response.links()
+
+    result = stream(
+        Many(),
+        fetch=site,
+        **FREE,
+        **{"pools.item_buffer_cap": 1, "pools.item_max_buffer_number": 1},
+    )
+    first = next(iter_ := iter(result))
+    for _ in range(300):
+        gevent.sleep(0)
+    assert len(site.requests) < 2900
+
+    rest = list(iter_)
+
+    assert len({item["url"] for item in [first, *rest]}) == 3000
+
+
+def test_callbacks_are_methods_or_their_names():
+    class Two(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            yield Request("http://site.test/a", callback=self.parse_a)
+            yield response.follow("/b", "parse_b")
+
+        def parse_a(self, response):
+            yield {"a": response.url}
+
+        def parse_b(self, response):
+            yield {"b": response.url}
+
+    items = crawl(Two(), fetch=Site(SITE), **FREE).items
+
+    assert sorted(map(str, items)) == ["{'a': 'http://site.test/a'}", "{'b': 'http://site.test/b'}"]
+
+
+@pytest.mark.parametrize("name", ["__init__", "nothing", "name"])
+def test_only_a_method_of_the_spider_can_be_named(name):
+    class Odd(Titles):
+        def parse(self, response):
+            yield Request("http://site.test/a", callback=name)
+
+    result = crawl(Odd(), fetch=Site(SITE), **FREE)
+
+    [error] = result.errors
+    assert "has no callback" in str(error)
+    assert result.exit_code == 1
+
+
+def test_every_kind_of_item_is_welcome():
+    @dataclass
+    class Product:
+        price: int
+
+    class Shop(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            yield {"n": 1}
+            yield Product(2)
+
+    assert crawl(Shop(), fetch=Site(SITE), **FREE).items == [{"n": 1}, Product(2)]
+
+
+def test_errback_gets_what_failed_and_may_ask_for_something_else():
+    class Careful(Spider):
+        start_urls = ["http://site.test/gone", "http://site.test/broken", "http://site.test/b"]
+
+        def parse(self, response):
+            yield {"ok": response.url[-1]}
+
+        def errback(self, error):
+            if isinstance(error, HttpError):
+                yield {"status": error.response.status}
+            elif isinstance(error, DownloadError):
+                yield {"kind": error.kind}
+                yield Request("http://site.test/a")
+
+    site = Site(SITE | {"/broken": FetchError("tls", "no")})
+
+    result = crawl(Careful(), fetch=site, **FREE)
+
+    assert sorted(map(str, result.items)) == [
+        "{'kind': 'tls'}",
+        "{'ok': 'a'}",
+        "{'ok': 'b'}",
+        "{'status': 404}",
+    ]
+    assert result.summary.urls.failed == {"http_404": 1, "tls": 1}
+    assert result.exit_code == 1
+
+
+def test_a_status_that_is_listed_is_a_success():
+    class Tolerant(Titles):
+        start_urls = ["http://site.test/gone"]
+        handle_httpstatus_list = [404]
+
+        def parse(self, response):
+            yield {"status": response.status}
+
+    assert crawl(Tolerant(), fetch=Site({}), **FREE).items == [{"status": 404}]
+
+
+def test_fetch_inside_a_callback():
+    class Inline(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            for href in response.css("a::attr(href)").getall():
+                page = self.fetch(response.urljoin(href))
+                yield {"title": page.title, "home": response.title}
+
+    result = crawl(Inline(), fetch=Site(SITE), **FREE, concurrency=1, analyze_workers=1)
+
+    assert sorted(item["title"] for item in result.items) == ["A", "B"]
+
+
+def test_open_and_close_are_called_whatever_happens():
+    calls = []
+
+    class Loud(Titles):
+        def open(self):
+            calls.append("open")
+
+        def close(self):
+            calls.append("close")
+
+        def parse(self, response):
+            raise ValueError("no")
+
+    crawl(Loud(), fetch=Site(SITE), **FREE)
+    with pytest.raises(Refused):
+        crawl(Loud(start_urls=["ftp://site.test/"]), fetch=Site(SITE), **FREE)
+
+    assert calls == ["open", "close"] * 2
+
+
+def test_middlewares_of_the_crawl_are_above_those_of_the_spider():
+    class Mark(SpiderMiddleware):
+        def __init__(self, mark):
+            self.mark = mark
+
+        def process_item(self, item, response, spider):
+            return item | {"marks": [*item.get("marks", []), self.mark]}
+
+    class Marked(Titles):
+        start_urls = ["http://site.test/b"]
+        middlewares = [lambda: Mark("spider")]
+
+    [item] = crawl(Marked(), fetch=Site(SITE), middlewares=[Mark("crawl")], **FREE).items
+
+    assert item == {"title": "B", "marks": ["spider", "crawl"]}
+
+
+def test_next_request_is_asked_when_there_is_nothing_left():
+    class More(SpiderMiddleware):
+        def __init__(self):
+            self.urls = ["http://site.test/a", "http://site.test/b"]
+
+        def next_request(self, spider):
+            return self.urls.pop(0) if self.urls else None
+
+    class Lone(Titles):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            yield {"title": response.title}
+
+    result = crawl(Lone(), fetch=Site(SITE), middlewares=[More], **FREE)
+
+    assert [item["title"] for item in result.items] == ["Home", "A", "B"]
+
+
+def test_settings_come_from_the_spider_and_the_call():
+    class Shallow(Titles):
+        settings = {"depth": 0}
+
+    assert len(crawl(Shallow(), fetch=Site(SITE), **FREE).items) == 1
+    assert len(crawl(Shallow(), fetch=Site(SITE), **FREE, depth=1).items) == 3
+
+
+def test_a_setting_that_does_not_exist_is_an_error_with_a_suggestion():
+    with pytest.raises(ValueError, match="did you mean 'concurrency'"):
+        crawl(Titles(), fetch=Site(SITE), concurency=3)
+
+
+def test_start_may_be_a_generator_or_an_async_one():
+    class Generated(Titles):
+        def start(self):
+            for name in "ab":
+                yield Request(f"http://site.test/{name}", self.parse)
+
+    class Awaited(Titles):
+        async def start(self):
+            for name in "ab":
+                yield Request(f"http://site.test/{name}")
+
+    class Old(Titles):
+        def start_requests(self):
+            return [Request("http://site.test/b")]
+
+    assert titles(crawl(Generated(), fetch=Site(SITE), **FREE)) == ["A", "B", "Home"]
+    assert titles(crawl(Awaited(), fetch=Site(SITE), **FREE)) == ["A", "B", "Home"]
+    assert titles(crawl(Old(), fetch=Site(SITE), **FREE)) == ["B"]
+
+
+def test_a_million_requests_from_one_callback_keep_memory_flat():
+    import tracemalloc
+
+    class Wide(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, response):
+            for _ in range(200_000):
+                yield "http://site.test/"
+
+    tracemalloc.start()
+    result = crawl(Wide(), fetch=Site(SITE), **FREE)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert result.summary.urls.turned_away == {"seen": 200_000}
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("patch", ["", "from gevent import monkey; monkey.patch_all()\n"])
+def test_a_script_works_patched_or_not(patch, tmp_path):
+    with LoopbackSite(SITE) as site:
+        script = f"""{patch}
+from crawler import Spider, crawl
+
+class Titles(Spider):
+    start_urls = [{site.url()!r}]
+
+    def parse(self, response):
+        yield {{"title": response.css("title::text").get()}}
+        yield from response.follow_all(css="a")
+
+for item in crawl(Titles(), delay=0).items:
+    print(item["title"])
+"""
+        process = subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        while process.poll() is None:
+            gevent.sleep(0.02)
+        out, err = process.communicate()
+
+    assert sorted(out.split()) == ["A", "B", "Home"], err
+
+
+def test_a_failed_page_does_not_hide_the_others():
+    site = Site(SITE | {"/a": Reply(500)})
+
+    result = crawl(Titles(), fetch=site, **FREE)
+
+    assert titles(result) == ["B", "Home"]
+    assert result.summary.urls.failed == {"http_500": 1}
