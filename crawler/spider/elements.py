@@ -12,19 +12,19 @@ import re
 from collections.abc import Collection, Iterator
 from html.entities import html5
 
-# Every alternative ends at the next "<" or at its own end mark, so no character is read often.
-_TOKEN = re.compile(
+# What is no text. Each ends at the next "<" or at its own end mark: no character is read often.
+_MARKUP = re.compile(
     r"""
-      <!\[CDATA\[ (?P<cdata> .*? ) (?: \]\]> | \Z )
+      < (?P<close> /?+ ) (?P<name> [^\s/<>"'=!?]++ )
+        (?P<attributes> (?: [^<>"']++ | "[^"<]*+" | '[^'<]*+' )*+ ) >
+    | <!\[CDATA\[ (?P<cdata> .*? ) (?: \]\]> | \Z )
     | <!-- .*? (?: --> | \Z )
     | <\? .*? (?: \?> | \Z )
     | <! [^\[>]*+ (?: \[ .*? (?: \]\s*+> | \Z ) | > | \Z )
-    | < (?P<close> /?+ ) (?P<name> [^\s/<>"'=]++ )
-        (?P<attributes> (?: [^<>"']++ | "[^"<]*+" | '[^'<]*+' )*+ ) >
-    | (?P<text> [^<]++ | < )
     """,
     re.VERBOSE | re.DOTALL,
 )
+_DTD = re.compile(r"<!DOCTYPE[^\[<>]*+\[.*?(?:\]\s*+>|\Z)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
@@ -60,19 +60,31 @@ class Element:
 
     def own(self, name: str) -> Iterator[Element]:
         """Yield the fields called *name* in the prefix of the record, whatever that is."""
-        prefix, colon, _ = self.name.rpartition(":")
-        name = prefix + colon + name
+        name = self._prefix + name
         return (field for field in self.fields if field.name == name)
 
-    def value(self, *names: str) -> str | None:
-        """Return the first text there is under any of *names*, which are tried in turn."""
-        found = (field.text for name in names for field in self.own(name))
-        return next(filter(None, found), None)
+    def values(self) -> dict[str, str]:
+        """Return the texts of its own fields by name, prefix apart: the first that is not empty."""
+        start, values = self._prefix, dict[str, str]()
+        for field in self.fields:
+            if field.name.startswith(start) and (text := field.text):
+                values.setdefault(field.name[len(start) :], text)
+        return values
+
+    @property
+    def _prefix(self) -> str:
+        return self.name[: self.name.rfind(":") + 1]
+
+
+def without_dtd(text: str) -> str:
+    """Return *text* without the declarations of its own that a parser might act on."""
+    # A blank is left: nothing can be made of what stood before and behind.
+    return _DTD.sub(" ", text)
 
 
 def root_name(text: str) -> str:
     """Return the name of the first element, without its prefix and in lower case."""
-    for token in _TOKEN.finditer(text):
+    for token in _MARKUP.finditer(text):
         if token["name"] and not token["close"]:
             return _local(token["name"].lower())
     return ""
@@ -85,14 +97,17 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
     One also ends where the next begins, and where the text does; a field that never ends
     may be cut, and is left out.
     """
-    reader = _Reader(names)
-    for token in _TOKEN.finditer(text):
-        if token["name"] is None:
-            reader.characters(token)
-        elif record := (reader.end if token["close"] else reader.start)(token):
-            yield record
-    if record := reader.record:
-        yield record
+    reader, end = _Reader(names), 0
+    for token in _MARKUP.finditer(text):
+        if reader.field is not None:
+            reader.field.add(_unescape(text[end : token.start()]) + (token["cdata"] or ""))
+        end = token.end()
+        if token.lastgroup == "attributes":
+            record = reader.end(token) if token["close"] else reader.start(token)
+            if record is not None:
+                yield record
+    if reader.record is not None:
+        yield reader.record
 
 
 class _Reader:
@@ -101,33 +116,29 @@ class _Reader:
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
         self.record: Element | None = None
-        self._field: Element | None = None
-
-    def characters(self, token: re.Match[str]) -> None:
-        if self._field is not None:
-            self._field.add(token["cdata"] or _unescape(token["text"] or ""))
+        self.field: Element | None = None
 
     def start(self, token: re.Match[str]) -> Element | None:
         """Begin what *token* opens; return the record that has to end for it."""
         element = Element(token["name"].lower(), token["attributes"])
         if _local(element.name) in self._names:
-            ended, self.record, self._field = self.record, element, None
+            ended, self.record, self.field = self.record, element, None
             return ended
-        if self.record is not None and self._field is None:
+        if self.record is not None and self.field is None:
             if token["attributes"].endswith("/"):
                 self.record.fields.append(element)
             else:
-                self._field = element
+                self.field = element
         return None
 
     def end(self, token: re.Match[str]) -> Element | None:
         """End what *token* closes; return it if it is the record."""
-        name, record, field = token["name"].lower(), self.record, self._field
+        name, record, field = token["name"].lower(), self.record, self.field
         if record is None:
             return None
         if field is not None and name in (field.name, record.name):
             record.fields.append(field)
-            self._field = None
+            self.field = None
         if name != record.name:
             return None
         self.record = None

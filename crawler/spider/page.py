@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from ..data import Request, Response
+from .elements import without_dtd
 from .join import Joiner
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
@@ -125,7 +126,8 @@ class Page(Response):
     def _selector(self, kind: str) -> Selector:
         from parsel import Selector  # noqa: PLC0415 - not every crawl selects
 
-        return Selector(text=self.text, type=kind, base_url=self.url)
+        text = without_dtd(self.text) if kind == "xml" else self.text
+        return Selector(text=text, type=kind, base_url=self.url)
 
     @cached_property
     def _base(self) -> str:

@@ -70,17 +70,16 @@ def _read(text: str) -> tuple[Kind | None, Iterator[SitemapEntry]]:
 
 
 def _entry(record: Element) -> SitemapEntry | None:
-    loc = record.value("loc")
-    if loc is None:
+    values = record.values()
+    if "loc" not in values:
         return None
-    return SitemapEntry(
-        loc, record.value("lastmod"), record.value("changefreq"), _number(record.value("priority"))
-    )
+    priority = _number(values.get("priority", ""))
+    return SitemapEntry(values["loc"], values.get("lastmod"), values.get("changefreq"), priority)
 
 
-def _number(text: str | None) -> float | None:
+def _number(text: str) -> float | None:
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         return None
 

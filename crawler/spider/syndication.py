@@ -12,6 +12,8 @@ from .elements import Element, records
 
 _FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
 _ENTRIES = frozenset({"item", "entry"})
+#: The first of these that an entry has is when it was published.
+_DATES = ("pubdate", "published", "updated", "issued", "modified", "created")
 
 
 class FeedEntry(NamedTuple):
@@ -43,17 +45,18 @@ def parse_feed(body: bytes, url: str = "", *, content_type: str = "") -> Feed:
             entries.append(_entry(record, base))
         else:
             base = _base(record, base)
-            title = title or _line(record.value("title"))
+            title = title or _line(record.values().get("title"))
     return Feed(title, tuple(entries))
 
 
 def _entry(record: Element, base: str) -> FeedEntry:
-    published = record.value("pubdate", "published", "updated", "issued", "modified", "created")
+    values = record.values()
+    dates = (values[name] for name in _DATES if name in values)
     return FeedEntry(
         _link(record, _base(record, base)),
-        _line(record.value("title")),
-        published or _named(record, "dc:date"),
-        record.value("guid", "id") or record.attribute("rdf:about") or None,
+        _line(values.get("title")),
+        next(dates, None) or _named(record, "dc:date"),
+        values.get("guid") or values.get("id") or record.attribute("rdf:about") or None,
     )
 
 

@@ -131,12 +131,19 @@ def test_xml_keeps_its_names_and_html_does_not():
     assert page(body, "text/html").xpath("//Link").get() is None
 
 
-def test_entities_of_xml_are_not_expanded_and_files_not_read(tmp_path):
+@pytest.mark.parametrize(
+    "hidden", ["", "<!DOC<!DOCTYPE a []>TYPE a [", "<!-- <!DOCTYPE a [ ]> -->", '<?pi "?>']
+)
+def test_entities_of_xml_are_not_expanded_and_files_not_read(hidden, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("hidden")
-    body = f'<!DOCTYPE a [<!ENTITY e SYSTEM "{secret.as_uri()}"><!ENTITY b "bomb">]><a>x&e;&b;</a>'
+    laughs = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
+    entities = f'<!ENTITY e SYSTEM "{secret.as_uri()}"><!ENTITY l0 "ha">{laughs}'
 
-    assert page(body, "text/xml").xpath("string(//a)").get() == "x"
+    response = page(f"{hidden}<!DOCTYPE a [{entities}]><a>x&e;&l9;&l1;</a>", "text/xml")
+
+    assert set(response.xpath("string(//a)").get()) <= set("x")
+    assert "".join(response.css("a::text").getall()).startswith("x") or hidden
 
 
 def test_jmespath_selects_in_json_whatever_it_is_called():
@@ -260,10 +267,8 @@ def test_follow_of_several_links_names_follow_all():
         response.follow(response.css("a"))
 
 
-@pytest.mark.parametrize("callback", [lambda response: None, print, Quotes.parse])
+@pytest.mark.parametrize("callback", [lambda response: None, Quotes.parse])
 def test_a_callback_that_cannot_be_found_again_by_name_is_refused(callback):
-    if callback is print:
-        pytest.skip("a built-in looks like a method")
     with pytest.raises(ValueError, match="must be a method of the spider, or its name"):
         page().follow("x", callback)
 

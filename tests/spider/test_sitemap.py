@@ -133,7 +133,6 @@ def test_a_careless_loc_is_read_as_it_was_meant(loc, expected):
         "<urlset><url><loc>http://site.test/a</url></urlset>",
         "<urlset></wrong></url>" + url("a") + "</urlset>junk<<",
         "<urlset>" + url("a").replace("</url>", "") + "<url><loc>http://site.test/cut",
-        "<urlset attribute='<'>" + url("a"),
         "junk <urlset>" + url("a"),
     ],
 )
@@ -149,37 +148,11 @@ def test_urls_whose_end_tags_are_missing_are_told_apart():
     assert urls(body) == ["http://site.test/a", "http://site.test/b"]
 
 
-@given(
-    st.binary(max_size=200)
-    | st.lists(
-        st.sampled_from(
-            [
-                b"<urlset>",
-                b"<url>",
-                b"<loc>",
-                b"</loc>",
-                b"</url>",
-                b"http://x/",
-                b"<",
-                b">",
-                b"&",
-                b"'",
-            ]
-            + [
-                b"<!--",
-                b"<![CDATA[",
-                b"]]>",
-                b"<!DOCTYPE x [",
-                b"]>",
-                b"\0",
-                b"\xff",
-                b"<?",
-                b"/",
-                b"&#1114112;",
-            ]
-        )  # noqa: RUF005
-    ).map(b"".join)
-)
+PIECES = b"""<urlset> <url> <loc> </loc> </url> http://x/ < > & ' <!-- <![CDATA[ ]]> <!DOCTYPE
+    x [ ]> <? / &#1114112; 0.5 <priority> \0 \xff"""
+
+
+@given(st.binary(max_size=200) | st.lists(st.sampled_from(PIECES.split())).map(b"".join))
 def test_no_body_makes_it_fail(body):
     for packed in (body, gzip.compress(body), gzip.compress(body)[:-9], b"\x1f\x8b" + body):
         assert all(entry.loc for entry in parse_sitemap(packed).entries)
@@ -211,7 +184,7 @@ def test_of_a_broken_archive_what_stands_before_the_break_is_read():
 
 
 def test_a_bomb_is_not_unpacked_past_the_size_asked_for():
-    body = b"<urlset>" + url("a").encode() + b" " * 300_000_000
+    body = b"<urlset>" + url("a").encode() + b" " * 100_000_000
     packed = gzip.compress(body, 1)
     del body
 
@@ -266,7 +239,7 @@ def test_nothing_outside_is_read(tmp_path):
 
 
 def test_the_first_entries_of_a_large_sitemap_come_before_the_last_is_read():
-    body = urlset(*map(url, range(200_000))).encode()
+    body = urlset(*map(url, range(50_000))).encode()
     begin = time.process_time()
 
     entries = parse_sitemap(body).entries
@@ -276,7 +249,7 @@ def test_the_first_entries_of_a_large_sitemap_come_before_the_last_is_read():
     late = time.process_time() - begin
 
     assert first.loc == "http://site.test/0"
-    assert count == 200_000
+    assert count == 50_000
     assert early < late / 4
 
 
@@ -300,7 +273,7 @@ def test_the_first_entries_of_a_large_sitemap_come_before_the_last_is_read():
     ],
 )
 def test_reading_takes_time_in_proportion_to_the_size(piece):
-    body = ("<urlset>" + piece * 200_000).encode()
+    body = ("<urlset>" + piece * 50_000).encode()
     begin = time.process_time()
 
     read(body)

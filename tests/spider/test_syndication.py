@@ -207,7 +207,7 @@ def test_no_body_makes_it_fail(body, url):
     "piece", ["<item>", "<item><link ", "<item a='", "<title>", "<link href='x'/>", "&#1;"]
 )
 def test_reading_takes_time_in_proportion_to_the_size(piece):
-    body = "<rss><channel><item>" + piece * 100_000
+    body = "<rss><channel><item>" + piece * 50_000
     begin = time.process_time()
 
     feed(body)

@@ -1,0 +1,70 @@
+"""Spiders that know where a site lists its pages: in sitemaps, and in feeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..data import Request
+from .page import Page
+from .sitemap import parse_sitemap
+from .spider import Spider
+from .syndication import FeedEntry, parse_feed
+
+_SITEMAP_LINE = re.compile(rb"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+
+
+class SitemapSpider(Spider):
+    """
+    Crawls what the sitemaps of a site list: plain, gzipped, or lists of sitemaps.
+
+    Each of *sitemap_urls* is a sitemap, or a robots.txt that names some. *sitemap_rules* are
+    pairs of a regular expression and a callback; the first that is found in a URL counts.
+    """
+
+    sitemap_urls: Sequence[str] = ()
+    sitemap_rules: Sequence[tuple[str, str]] = (("", "parse"),)
+    #: Only sitemaps whose URL has one of these in it are read.
+    sitemap_follow: Sequence[str] = ("",)
+
+    def start(self) -> Iterator[Request]:
+        for url in self.sitemap_urls:
+            yield Request(url, callback="parse_sitemap", dont_filter=True)
+
+    def parse_sitemap(self, response: Page) -> Iterator[Request]:
+        if response.url.endswith("/robots.txt"):
+            for found in _SITEMAP_LINE.findall(response.body):
+                yield self._sitemap(response.urljoin(found.decode("utf-8", "replace")))
+            return
+        sitemap = parse_sitemap(response.body)
+        for entry in sitemap.entries:
+            if sitemap.kind == "index":
+                if any(re.search(wanted, entry.loc) for wanted in self.sitemap_follow):
+                    yield self._sitemap(entry.loc)
+            else:
+                yield from self._page(entry.loc)
+
+    def _sitemap(self, url: str) -> Request:
+        return Request(url, callback="parse_sitemap")
+
+    def _page(self, url: str) -> Iterator[Request]:
+        for pattern, callback in self.sitemap_rules:
+            if re.search(pattern, url):
+                yield Request(url, callback=callback)
+                return
+
+
+class FeedSpider(Spider):
+    """Reads RSS and Atom feeds: every entry goes to parse_entry(), which may follow its link."""
+
+    def parse(self, response: Page) -> Iterator[Any]:
+        feed = parse_feed(
+            response.body, response.url, content_type=response.headers.get("content-type", "")
+        )
+        for entry in feed.entries:
+            yield from self.parse_entry(response, entry) or ()
+
+    def parse_entry(self, _response: Page, entry: FeedEntry) -> Any:
+        """Yield what is to be made of an entry; by default, itself as an item."""
+        yield entry._asdict()
