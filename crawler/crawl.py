@@ -165,13 +165,14 @@ def stream(
                 pipelines=[Pipeline(*feeds, result.keep)],
             ),
         )
-        spider._fetch = scheduler.fetch  # noqa: SLF001 - the two are made for each other
+        # The crawl lends its spider what only it has.
+        spider._fetch = partial(_fetch_for, scheduler, around)  # noqa: SLF001
+        spider._waiting = scheduler.waiting  # noqa: SLF001
         spider.open()
         cleanup.callback(spider.close)
         chain.open()
         cleanup.callback(chain.close)
-        first = filter(None, map(chain.request, first_requests(spider)))
-        result.run(first, cleanup.pop_all())
+        result.run(_first(chain), cleanup.pop_all())
     return result
 
 
@@ -184,6 +185,23 @@ def crawl(spider: Spider, **options: Any) -> CrawlResult:
     result = stream(spider, **options)
     result.items = list(result)
     return result.wait()
+
+
+def _fetch_for(scheduler: Scheduler, around: Middlewares, request: Request) -> Response:
+    """Fetch within the crawl; before it has begun, for start(), without it."""
+    return scheduler.fetch(request) if scheduler.status is Status.STARTED else around(request)
+
+
+def _first(chain: SpiderChain) -> Iterator[Request]:
+    """Yield the first requests that pass the chain; one that fails there costs only itself."""
+    for found in first_requests(chain.spider):
+        try:
+            request = chain.request(found)
+        except CrawlerError as error:
+            log.warning("first request %s: %s", found, error)
+            continue
+        if request is not None:
+            yield request
 
 
 def _parse(chain: SpiderChain, response: Response) -> Iterator[Any]:

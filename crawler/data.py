@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, MethodType
 from typing import Any, ClassVar
 
 from . import charset
@@ -251,7 +251,7 @@ def _name_of(callback: object) -> str | None:
     if callback is None or isinstance(callback, str):
         return callback
     name = getattr(callback, "__name__", "")
-    if not hasattr(callback, "__self__") or not name.isidentifier():
+    if not isinstance(callback, MethodType) or not name.isidentifier():
         raise ValueError(
             f"a callback must be a method of the spider, or its name, not {callback!r}"
         )

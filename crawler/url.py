@@ -86,6 +86,8 @@ DEFAULT = Rules()
 
 def resolve(base: str, href: str) -> str:
     """Return the URL that *href*, as written in a page at *base*, leads to; of any scheme."""
+    if (plain := _PLAIN.match(href)) and plain.end("key") == len(href):
+        return href  # whole and canonical: nothing of the base comes into it
     try:
         return ada_url.join_url(base, href)
     except ValueError:

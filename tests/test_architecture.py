@@ -18,7 +18,7 @@ ALLOWED = {
     "fetch": BASE,
     "frontier": BASE,
     "scheduler": BASE | {"buffer", "module", "frontier"},
-    "middleware": BASE | {"frontier"},
+    "middleware": BASE | {"frontier", "spider"},
     "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "spider": BASE,
     "feed": BASE,

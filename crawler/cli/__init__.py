@@ -20,7 +20,7 @@ def cli() -> None:
     """Crawl web sites, politely and completely.
 
     Exit codes: 0 every page was fetched; 1 some pages failed; 2 wrong usage;
-    3 stopped before the end; 4 no first URL was admitted.
+    3 stopped before the end; 4 no first URL was admitted; 5 a quality gate was not met.
     """
 
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
 
-from .options import common_options, load_settings, open_feeds, output_options
+from .options import (
+    common_options,
+    gate_options,
+    gates_of,
+    load_settings,
+    open_feeds,
+    output_options,
+)
 from .show import run_and_report
 
 
 @click.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option(
-    "--depth", default=1, show_default=True, help="How many links away from a start page."
-)
+@click.option("--depth", help="How many links away from a start page.  [default: 1]")
 @click.option("--domain", "domains", multiple=True, help="Another domain to accept; repeatable.")
 @click.option("--concurrency", type=int, help="Requests at a time, in all.")
 @click.option("--per-host", type=int, help="Requests at a time, to one host.")
@@ -25,11 +31,15 @@ from .show import run_and_report
 @click.option("--robots/--no-robots", default=None, help="Obey robots.txt (the default), or not.")
 @click.option("--max-pages", type=int, help="Stop after this many pages.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+@gate_options
 @output_options
 @common_options
 def crawl(
     urls: tuple[str, ...],
     as_json: bool,
+    conditions: Sequence[str],
+    min_items: int | None,
+    report: Path | None,
     append_to: Sequence[str],
     write_to: Sequence[str],
     assigned: Sequence[str],
@@ -48,10 +58,13 @@ def crawl(
     options["domains"] = options["domains"] or None
     spider = Pages(start_urls=urls)
     settings = load_settings(assigned, spider, **options)
+    gates = gates_of(conditions, min_items)
     with ExitStack() as stack:
         named = open_feeds(stack, append_to, write_to)
         feeds = named or open_feeds(stack, (), [_default_output(urls[0])])
-        code = run_and_report(spider, feeds, as_json=as_json, settings=settings)
+        code = run_and_report(
+            spider, feeds, as_json=as_json, gates=gates, report=report, settings=settings
+        )
     sys.exit(code)
 
 

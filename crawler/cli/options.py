@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..feed import Feed
     from ..settings import Settings
     from ..spider import Spider
+    from .gates import Gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +48,35 @@ def output_options(command: F) -> F:
     return click.option(
         "-O", "--overwrite", "write_to", multiple=True, metavar="FILE", help="Write items to FILE."
     )(command)
+
+
+def gate_options(command: F) -> F:
+    """Add --fail-if, --min-items and --report."""
+    command = click.option(
+        "--fail-if",
+        "conditions",
+        multiple=True,
+        metavar="CONDITION",
+        help="Exit with 5 if it holds, as in 'failed>1%'; repeatable.",
+    )(command)
+    command = click.option("--min-items", type=int, help="Exit with 5 if there are fewer items.")(
+        command
+    )
+    return click.option(
+        "--report",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the summary to a .json file, or the gates to a JUnit .xml file.",
+    )(command)
+
+
+def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
+    from .gates import Gate
+
+    try:
+        gates = [Gate.parse(condition) for condition in conditions]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return gates if min_items is None else [*gates, Gate.at_least(min_items)]
 
 
 def open_feeds(stack: ExitStack, append_to: Iterable[str], write_to: Iterable[str]) -> list[Feed]:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 import click
 
-from .options import common_options, load_settings, load_spider, open_feeds, output_options
+from .options import (
+    common_options,
+    gate_options,
+    gates_of,
+    load_settings,
+    load_spider,
+    open_feeds,
+    output_options,
+)
 from .show import run_and_report
 
 
@@ -18,12 +27,16 @@ from .show import run_and_report
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+@gate_options
 @output_options
 @common_options
 def run(
     spider: str,
     arguments: Sequence[str],
     as_json: bool,
+    conditions: Sequence[str],
+    min_items: int | None,
+    report: Path | None,
     append_to: Sequence[str],
     write_to: Sequence[str],
     assigned: Sequence[str],
@@ -37,7 +50,10 @@ def run(
     """
     wanted = load_spider(spider, arguments)
     settings = load_settings(assigned, wanted)
+    gates = gates_of(conditions, min_items)
     with ExitStack() as stack:
         feeds = open_feeds(stack, append_to, write_to) or open_feeds(stack, ["-"], ())
-        code = run_and_report(wanted, feeds, as_json=as_json, settings=settings)
+        code = run_and_report(
+            wanted, feeds, as_json=as_json, gates=gates, report=report, settings=settings
+        )
     sys.exit(code)

@@ -6,6 +6,7 @@ import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,12 +21,21 @@ from ..errors import Refused
 from ..feed import Feed, Stdout
 from ..scheduler import Monitor, Summary
 from ..spider import Spider
+from .gates import Gate, write_report
 
 #: Errors shown in the report; the rest are counted.
 _SAMPLES = 5
 
 
-def run_and_report(spider: Spider, feeds: Sequence[Feed], *, as_json: bool, **options: Any) -> int:
+def run_and_report(
+    spider: Spider,
+    feeds: Sequence[Feed],
+    *,
+    as_json: bool,
+    gates: Sequence[Gate] = (),
+    report: Path | None = None,
+    **options: Any,
+) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -39,7 +49,12 @@ def run_and_report(spider: Spider, feeds: Sequence[Feed], *, as_json: bool, **op
         click.echo(str(summary))
     else:
         _report(summary, result, feeds)
-    return result.exit_code
+    if report is not None:
+        write_report(report, summary, gates)
+    failures = [failure for gate in gates if (failure := gate.failure(summary))]
+    for failure in failures:
+        click.echo(f"crawler: quality gate not met: {failure}", err=True)
+    return 5 if failures and result.exit_code in (0, 1) else result.exit_code
 
 
 def _watch(result: CrawlResult) -> None:

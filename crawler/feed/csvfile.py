@@ -156,6 +156,9 @@ class Csv(Feed):
         for end in _row_ends(self.path):
             first = first or end
             rows += 1
+        if not first and not mend:
+            self._file.cut(0)
+            return
         with mapped(self.path) as content:
             header = content[: first or len(content)]
             rest = content[end:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ class AppendFile:
 
     There is no buffer: a piece is with the operating system when write() returns, at 1–2 µs.
     """
+
+    _fd = -1
 
     def __init__(self, path: Path, *, append: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,12 +56,18 @@ class AppendFile:
         if fd >= 0:
             os.close(fd)
 
+    def __del__(self) -> None:
+        self.close()
+
 
 @contextmanager
 def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
-    """Give the bytes of a file, read only as they are looked at."""
+    """Give the bytes of a file, read only as they are looked at; a device has none."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        yield b""
+        return
     with path.open("rb") as file:
-        if not path.is_file() or not os.fstat(file.fileno()).st_size:
+        if not os.fstat(file.fileno()).st_size:
             yield b""
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

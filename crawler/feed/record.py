@@ -139,18 +139,13 @@ def _unusual(value: Any) -> Any:
             return [plain(element) for element in value]
     fields = _fields(value)
     if fields is None:
-        raise TypeError(f"{kind_of(value)} is not something a feed can write")
+        raise TypeError(f"{_described(value)} is not something a feed can write")
     return _object(fields)
 
 
-def kind_of(value: object) -> str:
+def _described(value: object) -> str:
     kind = type(value)
-    name = (
-        kind.__qualname__
-        if kind.__module__ == "builtins"
-        else f"{kind.__module__}.{kind.__qualname__}"
-    )
-    return f"{value!r:.80} ({name})"
+    return f"{value!r:.80} ({kind.__module__}.{kind.__qualname__})"
 
 
 def _object(fields: Mapping[Any, Any]) -> dict[str, Any]:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from ..data import Headers, Request, Response
 from ..errors import FetchError, InvalidURL
 from ..url import canonicalize
-from . import extra
+from .file import mapped
 from .output import FeedError
 from .warc import FRAMING, PREFIX, address
+from .warcfile import GZIP, Content, Record, head_of, record_at, records
 
 #: What an answer is found by: method, page, and digest of the body sent.
 Key: TypeAlias = tuple[str, str, bytes]
-_PIECE = 1 << 16
-
-
-@dataclass(slots=True)
-class _Found:
-    """A response or revisit in the archive, not yet told what it answers."""
-
-    names: list[str]
-    url: str
-    offset: int
-    revisit_of: str | None
+_LINKS = ("warc-record-id", "warc-concurrent-to")
 
 
 class WarcSite:
@@ -38,24 +29,24 @@ class WarcSite:
 
     A request is answered by what was archived for its method, URL and body: asked again, by
     what came next, and by the last for ever. What is not there fails as ``not_archived``.
-    Bodies come decoded, and responses of our own archives have the header fields the
-    server sent, with a Content-Length in any case.
+    Bodies come decoded, up to *max_body* bytes; responses of our own archives have the header
+    fields the server sent, and a Content-Length in any case.
 
     The archive is read through once, to find what it holds; a last record that has no end is
-    not counted. Needs the extra ``warc``.
+    not counted.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_body: int = 64 * 2**20) -> None:
         self.path = Path(path)
         self.max_body = max_body
-        self._archive = extra.load("warcio.archiveiterator", "warc").ArchiveIterator
         self._asked: Counter[Key] = Counter()
-        self._file = self.path.open("rb")
+        self._open = ExitStack()
+        self._content = self._open.enter_context(mapped(self.path))
         try:
-            self._answers = self._index()
-        except BaseException:
-            self._file.close()
-            raise
+            self._answers = _index(self._content)
+        except FeedError as error:
+            self.close()
+            raise FeedError(f"{self.path} cannot be read: {error}") from None
 
     def __call__(self, request: Request) -> Response:
         key = _key(request.method, request.url, request.body)
@@ -66,13 +57,13 @@ class WarcSite:
             )
         turn = min(self._asked[key], len(answers) - 1)
         self._asked[key] += 1
-        return self._response(answers[turn], request)
+        return self._response(record_at(self._content, answers[turn]), request)
 
     def __len__(self) -> int:
         return sum(map(len, self._answers.values()))
 
     def close(self) -> None:
-        self._file.close()
+        self._open.close()
 
     def __enter__(self) -> Self:
         return self
@@ -83,67 +74,59 @@ class WarcSite:
     def __repr__(self) -> str:
         return f"<WarcSite {self.path}, {len(self)} answers>"
 
-    def _index(self) -> dict[Key, list[int]]:
-        asked: dict[str, Key] = {}
-        found: list[_Found] = []
-        for offset, record in self._records():
-            names = _names(record)
-            if record.rec_type == "request":
-                key = _asked_key(record)
-                if _is_whole(record):
-                    asked.update(dict.fromkeys(names, key))
-            elif record.rec_type in {"response", "revisit"}:
-                original = record.rec_headers.get_header("WARC-Refers-To-Target-URI")
-                entry = _Found(names, _url(record), offset, original)
-                if _is_whole(record):
-                    found.append(entry)
-        return _matched(asked, found)
-
-    def _records(self) -> Iterator[tuple[int, Any]]:
-        archive = self._archive(self._file, no_record_parse=True)
-        try:
-            for record in archive:
-                yield archive.offset, record
-        except Exception as error:
-            raise FeedError(f"{self.path} is not a whole archive: {error}") from error
-
-    def _response(self, offset: int, request: Request) -> Response:
-        self._file.seek(offset)
-        record = next(iter(self._archive(self._file, no_record_parse=True)))
-        try:
-            status, headers = _read_head(record.raw_stream)
-            body = self._body(record, headers)
-        except (ValueError, IndexError) as error:
-            raise FetchError("protocol", f"no HTTP response at byte {offset}: {error}") from error
-        flags = {"truncated"} if record.rec_headers.get_header("WARC-Truncated") else set()
+    def _response(self, record: Record, request: Request) -> Response:
+        first, headers, body = _http(record)
+        status = [*first.split(), ""][1]
+        if not status.isdecimal():
+            raise FetchError("protocol", f"no HTTP response at byte {record.start} of {self.path}")
         return Response(
-            request.url, status, _restored(headers), body, request, flags=frozenset(flags)
+            request.url,
+            int(status),
+            _restored(headers),
+            _decoded(body, headers, self.max_body),
+            request,
+            flags=frozenset({"truncated"} if "warc-truncated" in record.fields else ()),
         )
 
-    def _body(self, record: Any, headers: Headers) -> bytes:
-        parsed = extra.load("warcio.statusandheaders", "warc").StatusAndHeaders
-        framing = [(name, headers[name].lower()) for name in FRAMING if name in headers]
-        record.http_headers = parsed("", framing)
-        content = record.content_stream()
-        pieces: list[bytes] = []
-        size = 0
-        while piece := _decoded(content):
-            pieces.append(piece)
-            size += len(piece)
-            if size > self.max_body:
-                raise FetchError("too_large", f"the body is larger than {self.max_body} bytes")
-        return b"".join(pieces)
+
+class _Found(NamedTuple):
+    """A response in the archive, before it is known what it answers."""
+
+    links: list[str]
+    url: str
+    start: int
+    revisit_of: str | None
+
+
+def _index(content: Content) -> dict[Key, list[int]]:
+    """Return where the answers to each request begin, in the order they came."""
+    asked: dict[str, Key] = {}
+    found: list[_Found] = []
+    for record in records(content):
+        fields = record.fields
+        # A request names its response, or is named by it; some archives do both.
+        links = [link for name in _LINKS for link in fields.all(name)]
+        url = fields.get("warc-target-uri", "").strip("<>")
+        kind = fields.get("warc-type")
+        if kind == "request":
+            first, _, body = _http(record)
+            asked |= dict.fromkeys(links, _key(first.partition(" ")[0].upper(), url, body))
+        elif kind in {"response", "revisit"}:
+            original = fields.get("warc-refers-to-target-uri")
+            found.append(_Found(links, url, record.start, original))
+    return _matched(asked, found)
 
 
 def _matched(asked: dict[str, Key], found: list[_Found]) -> dict[Key, list[int]]:
     answers: dict[Key, list[int]] = {}
-    for entry in found:
-        keys = [asked[name] for name in entry.names if name in asked]
-        key = keys[0] if keys else _key("GET", entry.url, b"")
-        if entry.revisit_of is None:
-            answers.setdefault(key, []).append(entry.offset)
-        elif original := answers.get(_key("GET", entry.revisit_of, b"")):
-            answers.setdefault(key, []).append(original[-1])
+    for response in found:
+        keys = [asked[link] for link in response.links if link in asked]
+        key = keys[0] if keys else _key("GET", response.url, b"")
+        start = response.start
+        if response.revisit_of is not None:
+            *_, start = answers.get(_key("GET", response.revisit_of, b""), [-1])
+        if start >= 0:
+            answers.setdefault(key, []).append(start)
     return answers
 
 
@@ -155,42 +138,9 @@ def _key(method: str, url: str, body: bytes) -> Key:
     return method, page, hashlib.sha1(body, usedforsecurity=False).digest() if body else b""
 
 
-def _asked_key(record: Any) -> Key:
-    first, *_ = [*_head_lines(record.raw_stream), ""]
-    return _key(first.partition(" ")[0].upper(), _url(record), _rest(record.raw_stream))
-
-
-def _names(record: Any) -> list[str]:
-    """Return the ids by which a request and its response know each other."""
-    fields = record.rec_headers.headers
-    return [v for n, v in fields if n.lower() in {"warc-record-id", "warc-concurrent-to"}]
-
-
-def _url(record: Any) -> str:
-    return record.rec_headers.get_header("WARC-Target-URI") or ""
-
-
-def _is_whole(record: Any) -> bool:
-    """Read a record to its end, and say whether the end was there."""
-    _rest(record.raw_stream)
-    return record.length is not None and record.raw_stream.limit == 0
-
-
-def _rest(stream: Any) -> bytes:
-    return b"".join(iter(lambda: stream.read(_PIECE), b""))
-
-
-def _head_lines(stream: Any) -> Iterator[str]:
-    """Give the lines up to the empty one, as bytes stand for characters on the wire."""
-    while line := stream.readline().decode("latin-1").rstrip("\r\n"):
-        yield line
-
-
-def _read_head(stream: Any) -> tuple[int, Headers]:
-    lines = _head_lines(stream)
-    status = int(next(lines, "").split()[1])
-    fields = (line.partition(":") for line in lines)
-    return status, Headers([(name.strip(), value.strip()) for name, _, value in fields])
+def _http(record: Record) -> tuple[str, Headers, bytes]:
+    head, _, body = record.block.partition(b"\r\n\r\n")
+    return *head_of(head), body
 
 
 def _restored(headers: Headers) -> Headers:
@@ -207,13 +157,71 @@ def _restored(headers: Headers) -> Headers:
 
 
 def _original_name(name: str) -> str:
-    original = name[len(PREFIX) :]
-    return original if name.startswith(PREFIX) and original.lower() in FRAMING else name
+    original = name.removeprefix(PREFIX)
+    return original if original.lower() in FRAMING else name
 
 
-def _decoded(content: Any) -> bytes:
+# -- bodies as others keep them: in chunks and packed, as they came over the wire ---------------
+
+
+def _decoded(body: bytes, headers: Headers, limit: int) -> bytes:
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        body = _dechunked(body)
+    codings = [coding.strip() for coding in headers.get("content-encoding", "").lower().split(",")]
+    for coding in reversed(codings):
+        body = _unpacked(body, coding, limit)
+        if len(body) > limit:
+            raise FetchError("too_large", f"the body is larger than {limit} bytes")
+    return body
+
+
+def _dechunked(body: bytes) -> bytes:
+    """Join the chunks; a body that has none was joined before it was archived."""
+    pieces: list[bytes] = []
+    start = 0
+    while True:
+        end = body.find(b"\r\n", start)
+        try:
+            size = int(body[start : max(end, start)].partition(b";")[0], 16)
+        except ValueError:
+            return b"".join(pieces) or body
+        if size <= 0:
+            return b"".join(pieces)
+        pieces.append(body[end + 2 : end + 2 + size])
+        start = end + 2 + size + 2
+
+
+def _unpacked(body: bytes, coding: str, limit: int) -> bytes:
+    """Undo a coding; a body without its mark was decoded before it was archived."""
+    if coding in {"gzip", "x-gzip"} and body.startswith(b"\x1f\x8b"):
+        return _inflated(body, GZIP, limit)
+    if coding == "deflate" and body:
+        is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+        return _inflated(body, zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS, limit)
+    if coding == "br" and body:
+        return _unbrotli(body, limit)
+    return body
+
+
+def _inflated(body: bytes, window: int, limit: int) -> bytes:
+    stream = zlib.decompressobj(wbits=window)
     try:
-        piece: bytes = content.read(_PIECE)
-    except Exception as error:  # each decoder has an exception of its own
+        inflated = stream.decompress(body, limit + 1)
+    except zlib.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    return piece
+    if not stream.eof and len(inflated) <= limit:
+        raise FetchError("truncated", "the compressed body stops early")
+    return inflated
+
+
+def _unbrotli(body: bytes, limit: int) -> bytes:
+    import brotli  # noqa: PLC0415 - slow to load, and seldom needed
+
+    stream = brotli.Decompressor()
+    try:
+        unpacked: bytes = stream.process(body, output_buffer_limit=limit + 1)
+    except brotli.error as error:
+        raise FetchError("bad_encoding", str(error)) from error
+    if not stream.is_finished() and len(unpacked) <= limit:
+        raise FetchError("truncated", "the compressed body stops early")
+    return unpacked

@@ -396,7 +396,9 @@ class Hosts:
     def _let_fade(self, host: Host, now: float) -> None:
         fades_at = _fades_at(host)
         if fades_at <= now:
-            self._hosts.pop(host.name, None)
+            # What was forgotten may come up again when there is a new record by its name.
+            if self._hosts.get(host.name) is host:
+                del self._hosts[host.name]
         elif fades_at < _NEVER:
             host.fades_at = fades_at
             heapq.heappush(self._idle, (fades_at, next(self._numbers), host))

@@ -9,7 +9,7 @@ from ..url import origin, resolve
 MAX_REDIRECTS = 10
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 #: Header fields that are meant for one origin only.
-_SECRETS = frozenset({"authorization", "cookie", "host", "proxy-authorization"})
+_SECRETS = frozenset({"authorization", "cookie", "host", "proxy-authorization", "referer"})
 
 
 def is_redirect(response: Response) -> bool:

@@ -17,12 +17,12 @@ log = logging.getLogger(__name__)
 
 class Duplicates(PerSpider[Seen]):
     """
-    Drops requests for what this spider has asked for before, unless they say ``dont_filter``.
+    Drops requests for what the spider has asked for before, unless they say ``dont_filter``.
 
     Those leave no trace either. Must be first in the list, nearest to the engine: what
-    another middleware drops after it has passed here would count as seen, and never be
-    fetched. A crawl compares at its door in any case; this set of its own, which *make_seen*
-    makes, is for narrowing a list of middlewares that is used without one.
+    another middleware drops after it has passed here would count as seen all the same. The
+    frontier has a set that holds for redirects too and outlives a crash; this one, which
+    *make_seen* makes, is in memory and belongs to one crawl.
     """
 
     def __init__(self, make_seen: Callable[[], Seen] = ExactSeen) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..data import Request, Response
-from .link_extractors import is_html
+from ..spider.links import is_html
 from .spider import SpiderMiddleware
 
 if TYPE_CHECKING:

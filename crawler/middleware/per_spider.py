@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
+from ..errors import StateError
 from .spider import SpiderMiddleware
 
 T = TypeVar("T")
@@ -26,7 +27,10 @@ class PerSpider(SpiderMiddleware, Generic[T]):
         raise NotImplementedError
 
     def of(self, spider: Any) -> T:
-        return self._kept[id(spider)]
+        try:
+            return self._kept[id(spider)]
+        except KeyError:
+            raise StateError(f"{type(self).__name__} was not opened for {spider!r}") from None
 
     def open_spider(self, spider: Any) -> None:
         self._kept[id(spider)] = self.make(spider)

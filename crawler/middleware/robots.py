@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from gevent.event import AsyncResult
@@ -26,14 +27,18 @@ _MAX_HOPS = 5
 class _Answers:
     """What each origin said; whoever comes while it is being asked waits for the same answer."""
 
-    def __init__(self, agent: str, fetch: Fetch) -> None:
+    def __init__(
+        self, agent: str, fetch: Fetch, waiting: Callable[[], AbstractContextManager[Any]]
+    ) -> None:
         self.agent = agent
         self._fetch = fetch
+        self._waiting = waiting
         self._asked: dict[str, AsyncResult[Robots | None]] = {}
 
     def of(self, origin: str) -> Robots:
         while (answer := self._asked.get(origin)) is not None:
-            robots = answer.get()
+            with self._waiting():
+                robots = answer.get()
             # None: whoever asked was ended before there was an answer.
             if robots is not None:
                 return robots
@@ -96,7 +101,9 @@ class RobotsTxt(PerSpider[_Answers]):
 
     def make(self, spider: Any) -> _Answers:
         agent = self._agent or getattr(spider, "user_agent", None) or "crawler"
-        return _Answers(agent, self._fetch or spider.fetch)
+        # A worker that waits must be stood in for, or all wait for what none is left to fetch.
+        waiting = getattr(spider, "waiting", nullcontext)
+        return _Answers(agent, self._fetch or spider.fetch, waiting)
 
     def process_request(
         self, request: Request, response: Response | None, spider: Any

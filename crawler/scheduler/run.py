@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import gevent
@@ -152,7 +152,7 @@ class Run:
 
         A worker that waits is stood in for, so that the crawl goes on whatever waits.
         """
-        visit, alarm = self._at_work.get(gevent.getcurrent(), (None, None))
+        visit, _ = self._at_work.get(gevent.getcurrent(), (None, None))
         if visit is not None:
             page = visit.request
             request = request.replace(depth=page.depth, found_on=page.url)
@@ -162,10 +162,15 @@ class Run:
             reason = self.frontier.admit(request)
             if reason is not None:
                 raise Refusal(reason)
-            with nullcontext() if alarm is None else self._stood_in(alarm):
+            with self.waiting():
                 return awaited.get()  # type: ignore[return-value]
         finally:
             del self._awaited[request.id]
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Stand in for the worker that enters this, while it waits for another to get on."""
+        _, alarm = self._at_work.get(gevent.getcurrent(), (None, None))
+        return nullcontext() if alarm is None else self._stood_in(alarm)
 
     def works_in(self, greenlet: object) -> bool:
         return any(greenlet is worker for worker in self._workers)

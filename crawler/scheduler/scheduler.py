@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import gevent
@@ -94,6 +95,11 @@ class Scheduler:
         self._life.need("fetch()", Status.STARTED)
         [request] = _requests(request)
         return self._run.fetch(request)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Enter it in a parser that waits for what another does: the crawl goes on meanwhile."""
+        self._need_init("waiting()")
+        return self._run.waiting()
 
     def pause(self, host: str | None = None) -> None:
         """Take no new requests (of one *host*); what is in flight is finished."""

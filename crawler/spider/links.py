@@ -71,6 +71,11 @@ def is_xml(response: Response) -> bool:
     return _XML.match(declared) is not None and not is_html(response)
 
 
+def is_feed(response: Response) -> bool:
+    """Go by the root element of what is declared as XML."""
+    return is_xml(response) and root_name(response.text) in _FEEDS
+
+
 def links(
     response: Response,
     *,

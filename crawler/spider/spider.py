@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..data import Request, Response
@@ -40,9 +41,12 @@ class Spider:
     settings: Mapping[str, Any] = {}
     handle_httpstatus_list: Collection[int] = ()
 
+    # What a crawl lends to its spider; here, so that an __init__ of one's own need not care.
+    _fetch: Callable[[Request], Response] | None = None
+    _waiting: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
+
     def __init__(self, **arguments: Any) -> None:
         self.name = self.name or type(self).__name__.lower()
-        self._fetch: Callable[[Request], Response] | None = None
         for name, value in arguments.items():
             setattr(self, name, value)
 
@@ -50,8 +54,10 @@ class Spider:
         """Return or yield the first requests."""
         return self.start_urls
 
-    def parse(self, response: Page) -> Any:
+    def parse(self, response: Page) -> Any:  # noqa: ARG002
         """Yield what is found in a page; requests may name another callback."""
+        if self.middlewares:
+            return None  # they may do it all
         raise NotImplementedError(f"{type(self).__name__} needs a method parse(self, response)")
 
     def errback(self, error: CrawlerError) -> Any:  # noqa: ARG002
@@ -79,6 +85,10 @@ class Spider:
             else Request(url, **({"dont_filter": True} | fields))
         )
         return Page.of(self._fetch(request))
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Enter it to wait for what another callback does: the crawl goes on meanwhile."""
+        return self._waiting()
 
     @property
     def logger(self) -> logging.Logger:

@@ -85,7 +85,11 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
         (["crawl", "not a url"], 2, "'not a url' is not a URL"),
         (["crawl", "ftp://a.test/"], 4, "no first request was admitted: ftp://a.test/ (scheme)"),
         (["crawl", "http://a.test/", "--domain", "*.b.test"], 2, "b.test"),
-        (["crawl", "http://a.test/", "--depth", "-1"], 2, "depth: expected a whole number, 0 or more, or none, not -1"),
+        (
+            ["crawl", "http://a.test/", "--depth", "-1"],
+            2,
+            "depth: expected a whole number, 0 or more, or none, not '-1'",
+        ),
         (["crawl", "http://a.test/", "--depth", "far"], 2, "depth: expected"),
         (["fly"], 2, "No such command 'fly'"),
     ],

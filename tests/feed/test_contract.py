@@ -145,7 +145,7 @@ records = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(records=records, data=st.data())
 def test_records_in_are_records_out_however_often_it_is_reopened(kind, records, data):
     with tempfile.TemporaryDirectory() as directory:
@@ -159,7 +159,7 @@ def test_records_in_are_records_out_however_often_it_is_reopened(kind, records, 
         assert kind.read(home) == expected(kind, records)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kept=records, lost=records, more=records)
 def test_a_rewound_feed_is_as_if_nothing_had_followed(kind, kept, lost, more):
     with tempfile.TemporaryDirectory() as directory:
@@ -258,6 +258,19 @@ def test_no_descriptor_is_left_open(kind, home):
 
     for _ in range(5):
         kind.write(home, [*RECORDS, {"late": 1}], append=True)
+    gevent.sleep(0.01)
+
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def test_no_descriptor_is_left_open_by_a_feed_that_could_not_be_opened(kind, home):
+    kind.write(home, RECORDS)
+    gevent.sleep(0.01)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    for _ in range(5):
+        with pytest.raises(FeedError):
+            kind.open(home, position=10**9)
     gevent.sleep(0.01)
 
     assert len(list(Path("/proc/self/fd").iterdir())) <= before

@@ -118,7 +118,7 @@ def test_killed_while_it_rewrites_it_is_the_old_file(path, monkeypatch):
     monkeypatch.undo()
 
     assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
+    assert list(path.parent.iterdir()) == [path]
     feed({"b": 3})
     feed.close()
     assert rows(path) == [["a", "b"], ["1", ""], ["", "3"]]
@@ -182,6 +182,16 @@ def test_torn_at_any_byte_it_goes_on_after_the_last_position(path):
         assert path.read_bytes() == content
 
 
+def test_torn_at_any_byte_it_goes_back_to_the_very_start(path):
+    write(path, {"a": 'x\r\n"', "b": 1}, {"a": "y"})
+    content = path.read_bytes()
+
+    for end in range(len(content) + 1):
+        path.write_bytes(content[:end])
+        write(path, {"a": 'x\r\n"', "b": 1}, {"a": "y"}, position=0)
+        assert path.read_bytes() == content
+
+
 @pytest.mark.parametrize(
     "content", [b"a,b\n1,2\n", b"a,b\r\n1,2", b"\xef\xbb\xbfa,b\r\n1,2\r\n", b'"a","b"\n"1","2"']
 )
@@ -206,7 +216,7 @@ def test_a_header_alone_decides_the_order_of_columns(path):
 def test_a_last_row_that_is_not_whole_is_left_alone(path, content):
     path.write_bytes(content)
 
-    with pytest.raises(FeedError, match="the last row of .* is not whole: mend or remove it"):
+    with pytest.raises(FeedError, match=r"the last row of .* is not whole: mend or remove it"):
         Csv(path, append=True)
     assert path.read_bytes() == content
 

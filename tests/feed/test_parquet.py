@@ -198,12 +198,12 @@ def test_closing_that_fails_can_be_made_good_by_the_next(path, monkeypatch):
 
 
 def test_a_file_from_elsewhere_keeps_its_columns(path):
-    table = pyarrow.table({"when": pyarrow.array([0], pyarrow.timestamp("s")), "tags": [["a"]]})
+    table = pyarrow.table({"when": pyarrow.array([0], pyarrow.timestamp("ms")), "tags": [["a"]]})
     pq.write_table(table, path)
 
     write(path, {"n": 1, "tags": "b"}, append=True)
 
-    assert kinds(path) == {"when": "timestamp[s]", "tags": "string", "n": "int64"}
+    assert kinds(path) == {"when": "timestamp[ms]", "tags": "string", "n": "int64"}
     assert [row["tags"] for row in read(path)] == ['["a"]', "b"]
 
 

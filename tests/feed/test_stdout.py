@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import gevent
 import pytest
@@ -16,10 +17,8 @@ def pipe():
     reader, writer = os.pipe()
     yield reader, writer
     for fd in (reader, writer):
-        try:
+        with suppress(OSError):
             os.close(fd)
-        except OSError:
-            pass
 
 
 def test_a_line_is_out_when_the_call_returns(pipe):

@@ -1,0 +1,87 @@
+"""Quality gates: what a crawl must have achieved, whatever its pages say."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+if TYPE_CHECKING:
+    from ..scheduler import Summary
+
+_GATE = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<|==)\s*([0-9.]+)\s*(%?)\s*")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+}
+#: What can be measured; percentages are of the URLs admitted.
+_MEASURES: dict[str, Callable[[Summary], float]] = {
+    "done": lambda summary: summary.urls.done,
+    "failed": lambda summary: sum(summary.urls.failed.values()),
+    "refused": lambda summary: sum(summary.urls.refused.values()),
+    "pending": lambda summary: summary.urls.pending,
+    "items": lambda summary: summary.items.processed,
+    "errors": lambda summary: summary.errors.reported,
+    "dropped": lambda summary: summary.items.dropped,
+    "seconds": lambda summary: summary.elapsed,
+}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Not met while *measure* compares with *number* as it says."""
+
+    text: str
+    measure: str
+    compare: str
+    number: float
+    percent: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        found = _GATE.fullmatch(text)
+        if found is None or found[1] not in _MEASURES:
+            names = ", ".join(_MEASURES)
+            raise ValueError(f"{text!r} is no condition such as 'failed>1%'; names are {names}")
+        return cls(text.strip(), found[1], found[2], float(found[3]), bool(found[4]))
+
+    @classmethod
+    def at_least(cls, items: int) -> Gate:
+        return cls(f"items<{items}", "items", "<", items, percent=False)
+
+    def failure(self, summary: Summary) -> str | None:
+        """Say what is wrong with *summary*; None if nothing is."""
+        value = _MEASURES[self.measure](summary)
+        if self.percent:
+            value = 100 * value / max(1, summary.urls.admitted)
+        if not _COMPARE[self.compare](value, self.number):
+            return None
+        return f"{self.text}: {self.measure} is {value:g}{'%' if self.percent else ''}"
+
+
+def write_report(path: Path, summary: Summary, gates: Sequence[Gate]) -> None:
+    """Write the summary as JSON, or the gates as JUnit's XML, by the extension of *path*."""
+    if path.suffix != ".xml":
+        failures = [failure for gate in gates if (failure := gate.failure(summary))]
+        path.write_text(json.dumps(summary.to_dict() | {"gates_not_met": failures}, indent=2))
+        return
+    cases = "".join(_case(gate, gate.failure(summary)) for gate in gates)
+    failed = sum(gate.failure(summary) is not None for gate in gates)
+    path.write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="crawl" tests="{len(gates)}" failures="{failed}" '
+        f'time="{summary.elapsed:.3f}">{cases}</testsuite>\n'
+    )
+
+
+def _case(gate: Gate, failure: str | None) -> str:
+    inside = f"<failure message={quoteattr(failure)}/>" if failure else ""
+    return f'<testcase classname="crawl" name={quoteattr(gate.text)}>{inside}</testcase>'

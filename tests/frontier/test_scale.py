@@ -1,0 +1,317 @@
+"""The frontier at size: its structures stay small, and sick hosts slow no others."""
+
+import random
+import time
+import tracemalloc
+
+import gevent
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.data import Headers, Link, Request, Response
+from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
+from crawler.frontier.hosts import Address, Hosts
+from crawler.testing import LoopbackSite, Reply, faults
+
+from .conftest import running
+from .test_hosts import EXACT, begin, request
+
+FOUND_ON = "http://site.test/"
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """A deadlock is a red test, not a hung run."""
+    with gevent.Timeout(50):
+        yield
+
+
+def entries(hosts):
+    return len(hosts._resting) + len(hosts._ready) + len(hosts._idle)
+
+
+# -- nothing is overlooked ----------------------------------------------------------------------
+
+
+def opens_at(hosts, host):
+    """When a request of *host* may begin, found out the long way; None if time is not enough."""
+    if host.paused or host.in_flight >= hosts.limit(host) or not host.has_work:
+        return None
+    if host.address is None:
+        return host.due()
+    if host.address.in_flight >= hosts._politeness.address_limit:
+        return None
+    return max(host.due(), host.address.ready_at)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32), addresses=st.integers(0, 2), delay=st.sampled_from([0.0, 1.0]))
+def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addresses, delay):
+    dice = random.Random(seed)
+    hosts = Hosts(
+        Politeness(per_host=2, delay=delay, per_ip=2 if addresses else None, ip_delay=0.3, **EXACT)
+    )
+    shared = [Address() for _ in range(addresses)]
+    now, in_flight = 0.0, []
+
+    def any_host():
+        host = hosts.known(f"h{dice.randrange(8)}")
+        if shared and host.address is None:
+            host.address = dice.choice([*shared, None])
+        return host
+
+    def put():
+        host = any_host()
+        hosts.put(host, request(host.name, priority=dice.choice([0, 0, 3])), now)
+
+    def put_later():
+        host = any_host()
+        hosts.put_later(host, request(host.name), now + dice.random() * 20, now)
+
+    def end():
+        if in_flight:
+            host = in_flight.pop(dice.randrange(len(in_flight)))
+            host.failures = dice.choice([0, 0, 0, 5])
+            if dice.random() < 0.2:
+                hosts.rest(host, now, dice.random() * 30, "503")
+            hosts.end(host, now, latency=0.1)
+
+    def park():
+        hosts.park(any_host(), "robots.txt")
+
+    def unpark():
+        hosts.unpark(any_host(), now)
+
+    def pause():
+        hosts.pause(any_host(), now, paused=dice.random() < 0.4)
+
+    def drain():
+        if dice.random() < 0.1:
+            list(hosts.drain(any_host(), now))
+
+    for _ in range(300):
+        dice.choice([put, put, put, put_later, end, end, end, park, unpark, unpark, pause, drain])()
+        now += dice.choice([0.0, 0.0, 0.1, 2.0])
+        if dice.random() < 0.5:
+            continue
+        got = hosts.ready(now)
+        if got is not None:
+            assert opens_at(hosts, got) <= now
+            if got.lane:
+                hosts.pull(got)
+                hosts.begin(got, now)
+                in_flight.append(got)
+            else:
+                hosts.schedule(got, now)
+            continue
+        times = [t for host in hosts if (t := opens_at(hosts, host)) is not None]
+        assert not times or min(times) > now
+        first = hosts.first()
+        assert first is None or first[0] > now, "whoever sleeps until then does not spin"
+        assert not times or first[0] <= min(times)
+        assert all(0 <= host.in_flight <= 2 for host in hosts)
+        assert hosts.queued == sum(host.queued for host in hosts)
+
+
+# -- structures stay small ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [2_000, 20_000])
+def test_the_heaps_have_about_one_entry_for_each_host(number):
+    hosts = Hosts(Politeness(per_host=2, delay=1.0, **EXACT))
+    now, in_flight = 0.0, []
+    for n in range(number):
+        for page in range(3):
+            hosts.put(hosts.known(f"h{n}"), request(f"h{n}", page), now)
+    most = 0
+
+    for _ in range(3 * number):
+        while (got := begin(hosts, now)) is None:
+            now = hosts.first()[0]
+        in_flight.append(got[0])
+        if len(in_flight) > 50:
+            hosts.end(in_flight.pop(0), now, latency=0.01)
+        most = max(most, entries(hosts))
+
+    assert hosts.queued == 0
+    assert most <= 2 * number + 200
+    for host in in_flight:
+        hosts.end(host, now)
+    assert hosts.ready(now + 10) is None
+    assert len(hosts) == entries(hosts) == 0
+
+
+def test_a_retry_far_ahead_leaves_no_trail_of_entries():
+    hosts = Hosts(Politeness.off())
+    host = hosts.known("a")
+    hosts.put_later(host, request("a", "retry"), due=1e6, now=0.0)
+
+    for n in range(5_000):
+        hosts.put(host, request("a", n), float(n))
+        begin(hosts, float(n))
+        hosts.end(host, float(n))
+
+    assert entries(hosts) < 300
+    assert hosts.first()[0] == 1e6
+
+
+def test_steering_leaves_no_trail_of_entries():
+    hosts = Hosts(Politeness.off(delay=5.0))
+    for n in range(10):
+        hosts.put(hosts.known(f"h{n}"), request(f"h{n}"), 0.0)
+
+    for now in range(5_000):
+        host = hosts.known(f"h{now % 10}")
+        hosts.pause(host, float(now), paused=True)
+        hosts.pause(host, float(now), paused=False)
+        hosts.put(host, request(host.name, priority=now), float(now))
+
+    assert entries(hosts) < 300
+
+
+def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
+    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    for n in range(20_000):
+        host = hosts.known(f"ill{n}")
+        hosts.put(host, request(host.name), 0.0)
+        begin(hosts, 0.0)
+        host.failures = 1
+        hosts.rest(host, 0.0, 3600.0, "503")
+        hosts.end(host, 0.0)
+
+    assert len(hosts) == 20_000
+    assert not hosts._resting
+    assert not hosts._ready
+    assert hosts.first() is None
+    hosts.ready(3600.0 + 1801.0)
+    assert len(hosts) == entries(hosts) == 0
+
+
+def test_ten_thousand_hosts_of_one_address_each_get_their_turn():
+    hosts = Hosts(Politeness.off(per_ip=4, ip_delay=0.1))
+    address, now, taken = Address(), 0.0, []
+    for n in range(10_000):
+        host = hosts.known(f"h{n}")
+        host.address = address
+        hosts.put(host, request(host.name), now)
+
+    while len(taken) < 10_000:
+        got = begin(hosts, now)
+        if got is None:
+            now = max(now, hosts.first()[0])
+        else:
+            taken.append(got[0].name)
+            hosts.end(got[0], now)
+            assert entries(hosts) <= 2 * 10_000 + 200
+
+    assert taken == [f"h{n}" for n in range(10_000)]
+    assert now == pytest.approx(0.1 * 9_999)
+
+
+def test_a_waiting_link_takes_little_more_than_its_url():
+    links, hosts = 100_000, 5_000
+    frontier = Frontier(Scope(["site.test"], max_depth=None), politeness=Politeness.off())
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    text = 0
+
+    for n in range(links):
+        url = f"http://host-{n % hosts}.site.test/section/page-{n // hosts}.html"
+        text += len(url) + 49
+        frontier.admit(Link(url, 1, FOUND_ON))
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(frontier) == links
+    assert (after - before - text) / links < 100, "bytes besides the text of the URL"
+
+
+def test_what_is_settled_takes_no_memory():
+    frontier = Frontier(
+        Scope(["site.test"], max_depth=3), politeness=Politeness.off(), retries=Retries(1)
+    )
+
+    def visit(number):
+        for n in range(number, number + 5_000):
+            frontier.admit(Request(f"http://host-{n % 100}.site.test/{n}"))
+        while len(frontier):
+            taken = frontier.take()
+            response = Response(taken.url, 200, Headers(), b"", taken)
+            frontier.fetched(taken, response)
+            frontier.settle(taken, DONE)
+
+    visit(0)
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(5_000, 30_000, 5_000):
+        visit(number)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert frontier.idle
+    assert not frontier.hosts()
+    assert after - before < 500_000, "25,000 requests more have left nothing behind"
+
+
+# -- sick hosts and a good one ------------------------------------------------------------------
+
+
+def rate_of_a_good_host(pages, sick=()):
+    """Crawl a good host of so many *pages*, with *sick* URLs beside; return its pages a second."""
+    good = {f"/{n}": Reply(body=f'<a href="/{n + 1}">x</a>', delay=0.005) for n in range(pages)}
+    good |= {"/": "".join(f'<a href="/{n}">x</a>' for n in range(0, pages, 10))}
+    with LoopbackSite(good) as site:
+        first = [site.url("/"), *sick]
+        with running(first, robots=False, delay=0.005, per_host=2, workers=128):
+            while len(site.requests) < pages + 1:
+                gevent.sleep(0.01)
+        at = [hit.at for hit in site.requests]
+    return pages / (at[-1] - at[0])
+
+
+def sick_urls(stalled):
+    port = stalled.url().rpartition(":")[2]
+    urls = [f"http://{address}:{port}{n}" for address in stalled.addresses for n in (1, 2)]
+    return urls + [f"http://dead-{n}.invalid/" for n in range(20)]
+
+
+def mixed_share(pages):
+    """The rate of a good host beside 50 that drip and 20 dead names, as a share of its own."""
+    drip = faults.drip(b"x" * 100_000, every=0.2)
+    pages_of_stalled = {"/1": drip, "/2": faults.silence()}
+    addresses = [f"127.0.2.{n}" for n in range(1, 51)]
+    alone = rate_of_a_good_host(pages)
+    with LoopbackSite(pages_of_stalled, addresses=addresses) as stalled:
+        beside = rate_of_a_good_host(pages, sick_urls(stalled))
+    return beside / alone
+
+
+def test_slow_and_dead_hosts_do_not_slow_a_good_one():
+    assert mixed_share(pages=150) >= 0.6
+
+
+@pytest.mark.long
+def test_slow_and_dead_hosts_leave_a_good_one_its_rate():
+    assert max(mixed_share(pages=500) for _ in range(3)) >= 0.9
+
+
+# -- flat cost ----------------------------------------------------------------------------------
+
+
+def test_a_turn_among_many_hosts_costs_about_what_it_does_among_few():
+    def cost(number):
+        hosts = Hosts(Politeness(per_host=1, delay=1.0, **EXACT))
+        for n in range(20_000):
+            name = f"h{n % number}"
+            hosts.put(hosts.known(name), request(name, n), 0.0)
+        now, began = 0.0, time.process_time()
+        for _ in range(20_000):
+            while (got := begin(hosts, now)) is None:
+                now = hosts.first()[0]
+            hosts.end(got[0], now)
+        return time.process_time() - began
+
+    few, many = (min(cost(number) for _ in range(3)) for number in (100, 10_000))
+
+    assert many < few * 4, "a scan of all hosts would be a hundred times"
