@@ -94,7 +94,8 @@ class FetchError(CrawlerError):
     An exchange over HTTP failed.
 
     *kind* is stable, for counting and deciding: dns, connect, tls, timeout, too_large,
-    truncated, bad_encoding, protocol, proxy, bad_request, blocked_address or network.
+    truncated, bad_encoding, protocol, proxy, bad_request, blocked_address,
+    not_archived or network.
     """
 
     def __init__(self, kind: str, detail: str) -> None:

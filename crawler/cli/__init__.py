@@ -9,6 +9,7 @@ from .components import components
 from .crawl import crawl
 from .demo import demo
 from .fetch import fetch, links
+from .replay import replay
 from .run import run
 from .settings import settings
 from .shell import shell
@@ -30,7 +31,7 @@ def version() -> None:
     click.echo(__version__)
 
 
-for command in (components, crawl, demo, fetch, links, run, settings, shell):
+for command in (components, crawl, demo, fetch, links, replay, run, settings, shell):
     cli.add_command(command)
 
 __all__ = ["cli"]

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from .options import (
+    archived,
     common_options,
     gate_options,
     gates_of,
@@ -18,7 +19,6 @@ from .options import (
     open_feeds,
     output_options,
 )
-from .show import run_and_report
 
 
 @click.command()
@@ -31,6 +31,11 @@ from .show import run_and_report
 @click.option("--robots/--no-robots", default=None, help="Obey robots.txt (the default), or not.")
 @click.option("--max-pages", type=int, help="Stop after this many pages.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+@click.option(
+    "--warc",
+    type=click.Path(dir_okay=False),
+    help="Keep every exchange in a web archive, for `crawler replay`.",
+)
 @gate_options
 @output_options
 @common_options
@@ -40,6 +45,7 @@ def crawl(
     conditions: Sequence[str],
     min_items: int | None,
     report: Path | None,
+    warc: str | None,
     append_to: Sequence[str],
     write_to: Sequence[str],
     assigned: Sequence[str],
@@ -54,6 +60,7 @@ def crawl(
     Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
     from ..spider import Pages
+    from .show import run_and_report
 
     options["domains"] = options["domains"] or None
     spider = Pages(start_urls=urls)
@@ -63,7 +70,13 @@ def crawl(
         named = open_feeds(stack, append_to, write_to)
         feeds = named or open_feeds(stack, (), [_default_output(urls[0])])
         code = run_and_report(
-            spider, feeds, as_json=as_json, gates=gates, report=report, settings=settings
+            spider,
+            feeds,
+            as_json=as_json,
+            gates=gates,
+            report=report,
+            settings=settings,
+            **archived(stack, warc, settings),
         )
     sys.exit(code)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from .show import run_and_report
-
 
 @click.command()
 @click.option("--pages", default=1000, show_default=True, help="How many pages the site has.")
@@ -31,6 +29,7 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     from ..settings import Settings
     from ..spider import Pages
     from ..testing import LoopbackSite, Page, Reply, faults, generated_site
+    from .show import run_and_report
 
     site: dict[str, Page] = dict(generated_site(pages=pages, links=20, size=6000))
     names = list(site)[1:]

@@ -81,13 +81,24 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
 
 def open_feeds(stack: ExitStack, append_to: Iterable[str], write_to: Iterable[str]) -> list[Feed]:
     """Open the feeds named by -o and -O; *stack* closes them."""
+    from ..errors import CrawlerError
     from ..feed import open_feed
 
     named = [(name, True) for name in append_to] + [(name, False) for name in write_to]
     try:
         return [stack.enter_context(open_feed(name, append=append)) for name, append in named]
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, CrawlerError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def archived(stack: ExitStack, path: str | None, settings: Settings) -> dict[str, Any]:
+    """Return a fetch that keeps what it gets in the archive at *path*, if there is to be one."""
+    if path is None:
+        return {}
+    from ..feed import WarcWriter
+
+    writer = stack.enter_context(WarcWriter(path))
+    return {"fetch": writer.around(stack.enter_context(settings.fetch()))}
 
 
 def pairs(assigned: Iterable[str], option: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from .options import (
+    archived,
     common_options,
     gate_options,
     gates_of,
@@ -18,7 +19,6 @@ from .options import (
     open_feeds,
     output_options,
 )
-from .show import run_and_report
 
 
 @click.command()
@@ -27,6 +27,11 @@ from .show import run_and_report
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+@click.option(
+    "--warc",
+    type=click.Path(dir_okay=False),
+    help="Keep every exchange in a web archive, for `crawler replay`.",
+)
 @gate_options
 @output_options
 @common_options
@@ -37,6 +42,7 @@ def run(
     conditions: Sequence[str],
     min_items: int | None,
     report: Path | None,
+    warc: str | None,
     append_to: Sequence[str],
     write_to: Sequence[str],
     assigned: Sequence[str],
@@ -48,12 +54,20 @@ def run(
 
     Example: crawler run quotes.py -a tag=humor -O quotes.csv -s delay=0.5
     """
+    from .show import run_and_report
+
     wanted = load_spider(spider, arguments)
     settings = load_settings(assigned, wanted)
     gates = gates_of(conditions, min_items)
     with ExitStack() as stack:
         feeds = open_feeds(stack, append_to, write_to) or open_feeds(stack, ["-"], ())
         code = run_and_report(
-            wanted, feeds, as_json=as_json, gates=gates, report=report, settings=settings
+            wanted,
+            feeds,
+            as_json=as_json,
+            gates=gates,
+            report=report,
+            settings=settings,
+            **archived(stack, warc, settings),
         )
     sys.exit(code)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..crawl import CrawlResult, stream
-from ..errors import Refused
-from ..feed import Feed, Stdout
+from ..errors import CrawlerError, Refused
+from ..feed import Feed, OutputClosed, Stdout
 from ..scheduler import Monitor, Summary
 from ..spider import Spider
 from .gates import Gate, write_report
@@ -43,7 +45,7 @@ def run_and_report(
     except Refused as error:
         click.echo(f"crawler: {error}", err=True)
         return 4
-    _watch(result)
+    _watch(result, feeds)
     summary = result.summary
     if as_json:
         click.echo(str(summary))
@@ -57,13 +59,16 @@ def run_and_report(
     return 5 if failures and result.exit_code in (0, 1) else result.exit_code
 
 
-def _watch(result: CrawlResult) -> None:
-    """Show progress until the crawl has ended, by itself or by Ctrl-C."""
+def _watch(result: CrawlResult, feeds: Sequence[Feed]) -> None:
+    """Show progress until the crawl has ended: by itself, by Ctrl-C, or because nobody reads on."""
     console = Console(stderr=True)
     live = Live(console=console, transient=True, auto_refresh=False)
     display: AbstractContextManager[object] = live if console.is_terminal else nullcontext()
 
     def show(summary: Summary) -> None:
+        for feed in feeds:
+            if not feed.closed:
+                feed.flush()
         if console.is_terminal:
             live.update(_progress(summary), refresh=True)
         else:
@@ -75,7 +80,7 @@ def _watch(result: CrawlResult) -> None:
         monitor = Monitor(
             result.scheduler,
             on_summary=show,
-            on_error=lambda _: None,
+            on_error=partial(_stop_if_unread, result),
             interval=interval,
             auto_stop=False,
         )
@@ -86,6 +91,13 @@ def _watch(result: CrawlResult) -> None:
             result.stop()
         items.join()
         monitor.join(1)
+
+
+def _stop_if_unread(result: CrawlResult, error: CrawlerError) -> None:
+    """End the crawl when the pipe its items go to has been closed."""
+    if isinstance(error.__cause__, OutputClosed):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        gevent.spawn(result.stop, 0)
 
 
 def _progress(summary: Summary) -> Text:

@@ -162,3 +162,49 @@ def test_version_and_help(tmp_path):
     assert "Exit codes: 0 every page was fetched" in help_
     for command in ("crawl", "run", "fetch", "links", "shell", "demo", "settings", "components"):
         assert f"  {command} " in help_
+
+
+def test_an_archive_is_replayed_without_the_site_and_differences_are_shown(site, tmp_path):
+    args = ("run", "titles.py:Titles", "-s", "delay=0", "--warc", "a.warc.gz", "-O", "items.jsonl")
+    crawler(*args, cwd=tmp_path)
+    asked = len(site.requests)
+
+    again = crawler(
+        "replay", "a.warc.gz", "titles.py:Titles", "--diff", "items.jsonl", cwd=tmp_path
+    )
+    (tmp_path / "items.jsonl").write_text('{"title": "Old", "tag": null}\n')
+    changed = crawler(
+        "replay", "a.warc.gz", "titles.py:Titles", "--diff", "items.jsonl", cwd=tmp_path
+    )
+
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == "no difference\n"
+    assert changed.returncode == 5
+    assert '- {"tag": null, "title": "Old"}' in changed.stdout
+    assert '+ {"tag": null, "title": "Home"}' in changed.stdout
+    assert len(site.requests) == asked
+
+
+def test_a_closed_pipe_ends_the_crawl_quietly(site, tmp_path):
+    (tmp_path / "many.py").write_text(
+        f"""
+from crawler import Spider
+class Many(Spider):
+    start_urls = [{site.url()!r}]
+    def parse(self, response):
+        for n in range(200_000):
+            yield {{"n": n, "padding": "x" * 200}}
+"""
+    )
+
+    done = subprocess.run(
+        f"{sys.executable} -m crawler run many.py | head -n 3",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+
+    assert len(done.stdout.splitlines()) == 3
+    assert "Traceback" not in done.stderr

@@ -46,7 +46,6 @@ def records(path):
 
 def answers(path):
     found = [record.fields for record in warcfile.records(path.read_bytes())]
-    assert [fields["warc-type"] for fields in found][::2] == ["warcinfo", *["response"] * 2]
     return [fields["warc-target-uri"] for fields in found if fields["warc-type"] == "response"]
 
 
