@@ -318,7 +318,9 @@ class Hosts:
         if isinstance(one, Address):
             is_free = one.in_flight < self._politeness.address_limit
             return one.ready_at if one.waiting and is_free else None
-        if one.in_line or one.paused or one.in_flight >= self.limit(one) or not one.has_work:
+        if not one.has_work or one.in_line or one.paused:
+            return None
+        if one.in_flight and one.in_flight >= self.limit(one):
             return None
         return one.due()
 
@@ -370,7 +372,11 @@ class Hosts:
 
     def _wake(self, now: float) -> None:
         """Move what is due from the one heap to the other."""
-        while (one := self._first_resting()) is not None and one.wakes_at <= now:
+        # No entry is later than what it stands for: if the first is not due, nothing is.
+        while self._resting and self._resting[0][0] <= now:
+            one = self._first_resting()
+            if one is None or one.wakes_at > now:
+                return
             due, _, _ = heapq.heappop(self._resting)
             if isinstance(one, Host):
                 self._ripen(one, now)

@@ -77,7 +77,8 @@ class Politeness:
     def pause(self, latency: float, crawl_delay: float | None) -> float:
         """Return how long a host rests after a request; jitter only ever adds."""
         adaptive = min(self.latency_factor * latency, self.max_adaptive)
-        adaptive *= 1 + self.jitter * random.random()
+        if adaptive:
+            adaptive *= 1 + self.jitter * random.random()
         return max(self.delay, adaptive, crawl_delay or 0.0)
 
     def growing(self, first: float, times: int) -> float:
