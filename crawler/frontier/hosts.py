@@ -60,6 +60,7 @@ class Host:
         "questions",
         "ready_at",
         "wakes_at",
+        "was_ready_at",
         "why",
     )
 
@@ -70,6 +71,8 @@ class Host:
         self.later: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
         self.ready_at = 0.0
+        #: The same before the last request began, if no other was in flight then.
+        self.was_ready_at = 0.0
         self.latency = 0.0
         self.crawl_delay: float | None = None
         #: What set_delay() asked for, instead of the general delay.
@@ -213,6 +216,7 @@ class Hosts:
 
     def begin(self, host: Host, now: float) -> None:
         """Count one more request in flight; the next one keeps its distance from this one."""
+        host.was_ready_at = _NEVER if host.in_flight else host.ready_at
         host.in_flight += 1
         self.rest(host, now, self.pause_of(host), "delay")
         if host.address is not None:
@@ -229,6 +233,8 @@ class Hosts:
             host.latency = known + (latency - known) * _WEIGHT
         if asked:
             self.rest(host, now, self.pause_of(host), "delay")
+        else:
+            host.ready_at = min(host.ready_at, host.was_ready_at)
         if host.address is not None:
             self._use(host.address, now, by=-1)
         self.schedule(host, now)

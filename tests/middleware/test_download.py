@@ -179,7 +179,6 @@ def test_outer_after_hooks_see_an_answer_with_the_request_it_was_given_for(named
     assert seen == ["one"]
 
 
-@pytest.mark.xfail(reason="a host rests from the beginning of a fetch, asked or not")
 def test_a_cached_answer_does_not_make_its_host_wait(crawl, named):
     answers = named("a", before=lambda r: Response(r.url, 200, flags=frozenset({"cached"})))
     pages = [f"{HOME}{n}" for n in range(10)]
