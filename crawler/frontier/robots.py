@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from .. import url as urls
@@ -211,6 +212,7 @@ def _named(value: bytes) -> str:
     return "*" if value.split()[:1] == [b"*"] else _token(value.decode("latin-1"))
 
 
+@lru_cache(maxsize=1024)
 def _token(text: str) -> str:
     found = _TOKEN.match(text)
     return found[0].lower() if found else ""

@@ -121,3 +121,52 @@ def test_the_environment_names_no_proxy(serve, monkeypatch):
 
     with CurlFetch() as fetch:
         assert fetch(Request(site.url())).body == b"direct"
+
+
+class SocksProxy:
+    """SOCKS5 without authentication: one greeting, one CONNECT by name or address, then a tunnel."""
+
+    def __init__(self):
+        self.targets = []
+        self._server = StreamServer(("127.0.0.1", 0), self._serve, spawn=Pool())
+
+    def __enter__(self):
+        self._server.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.stop(timeout=0)
+
+    def url(self, scheme):
+        return f"{scheme}://127.0.0.1:{self._server.server_port}"
+
+    def _serve(self, client, _peer):
+        stream = client.makefile("rb")
+        _, methods = stream.read(2)
+        stream.read(methods)
+        client.sendall(b"\x05\x00")
+        _, command, _, kind = stream.read(4)
+        assert command == 1
+        if kind == 1:
+            host = socket.inet_ntoa(stream.read(4))
+        else:
+            host = stream.read(stream.read(1)[0]).decode()
+        port = int.from_bytes(stream.read(2), "big")
+        self.targets.append((host, port))
+        with socket.create_connection((host, port)) as server:
+            client.sendall(b"\x05\x00\x00\x01" + bytes(6))
+            gevent.joinall(
+                [gevent.spawn(_pump, client, server), gevent.spawn(_pump, server, client)], count=1
+            )
+
+
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_curl_goes_through_a_socks_proxy(serve, scheme):
+    from crawler import CurlFetch
+
+    site = serve({"/": "by socks"})
+    with SocksProxy() as proxy, CurlFetch() as fetch, gevent.Timeout(20):
+        response = fetch(Request(site.url(), proxy=proxy.url(scheme)))
+
+    assert response.body == b"by socks"
+    assert proxy.targets == [("127.0.0.1", site.port)]
