@@ -142,7 +142,7 @@ class Frontier:
             raise ValueError(f"{request} is not taken, or was fetched already")
         self._in_flight.remove(request.id)
         self._manners.fetched(host, result, now)
-        self._sleeper.wake_before(host.due())
+        self._wake_after(host)
         if self._gate.is_question(request):
             self._answered(host, request, result, now)
             return Next.AGAIN
@@ -160,6 +160,8 @@ class Frontier:
             self.put_back(request)
             return
         host = self._leave(request)
+        # A host that has rested is forgotten, and may be known again by now.
+        host = self._hosts.find(host.name) or host
         self._ids.discard(request.id)
         host.done += outcome.status == "done"
         host.failed += outcome.status == "failed"
@@ -171,7 +173,10 @@ class Frontier:
         if self._gate.is_question(request):
             asker = self._gate.close(request).host
             self._unpark(asker)
+        elif self._door.shut is not None:
+            self._drop(request, refused(self._door.shut))
         else:
+            self._begun -= not (request.attempts or request.redirects)
             self._enter(request, first=True)
 
     def join(self, timeout: float | None = None) -> bool:
@@ -197,24 +202,24 @@ class Frontier:
         if host is None:
             self._flowing.clear()
         else:
-            self._hosts.pause(self._hosts.known(host), self._clock(), paused=True)
+            self._hosts.pause(self._record(host), self._clock(), paused=True)
 
     def resume(self, host: str | None = None) -> None:
         if host is None:
             self._flowing.set()
         else:
-            self._hosts.pause(self._hosts.known(host), self._clock(), paused=False)
+            self._hosts.pause(self._record(host), self._clock(), paused=False)
             self._sleeper.wake()
 
     def set_delay(self, host: str, seconds: float) -> None:
         """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
         if not seconds >= 0:
             raise ValueError(f"a delay must be 0 or more seconds, not {seconds!r}")
-        self._hosts.known(host).delay = seconds
+        self._record(host).delay = seconds
 
     def cut_off(self, reason: str) -> None:
         """Let nothing more be taken or admitted, and settle all that waits as refused."""
-        self._door.shut = reason
+        self._door.shut = reason = self._door.shut or reason
         for host in list(self._hosts):
             self._settle_all(host, refused(reason))
 
@@ -302,8 +307,14 @@ class Frontier:
                 self._addresses.look_up(host)
         return host
 
+    def _record(self, name: str) -> Host:
+        return self._hosts.known(self._shared(name.lower()))
+
     def _name_of(self, url: str) -> str:
-        name = urls.host(url)
+        return self._shared(urls.host(url))
+
+    def _shared(self, name: str) -> str:
+        """Return the name of the record that the host *name* is kept in."""
         return urls.registered_domain(name) if self._politeness.share == "domain" else name
 
     def _unpark(self, host: Host) -> None:
@@ -455,8 +466,15 @@ class Frontier:
         if request.id in self._in_flight:
             self._in_flight.remove(request.id)
             self._hosts.end(host, self._clock())
-            self._sleeper.wake_before(host.due())
+            self._wake_after(host)
         return host
+
+    def _wake_after(self, host: Host) -> None:
+        """Let whoever takes look again: *host* may be due, or others that share its address."""
+        if host.address is not None:
+            self._sleeper.wake()
+        else:
+            self._sleeper.wake_before(host.due())
 
     def _settle_all(self, host: Host, outcome: Outcome) -> None:
         for request in self._hosts.drain(host, self._clock()):

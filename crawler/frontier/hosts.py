@@ -111,7 +111,12 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class HostFigures:
-    """One row of the table of hosts; *due_in* is None while nothing is queued or it is parked."""
+    """
+    One row of the table of hosts; *due_in* is None while nothing is queued or it is parked.
+
+    *done* and *failed* count since the host was last heard of: one that has rested and has
+    nothing waiting is forgotten.
+    """
 
     host: str
     queued: int
@@ -316,6 +321,8 @@ class Hosts:
                 self._rest_until(max(turn, now), host)
         elif host.fades_at == _NEVER:
             self._let_fade(host, now)
+        if host.address is not None and host.address.waiting:
+            self._call(host.address)
 
     # -- the heaps --------------------------------------------------------------------------
 
@@ -428,13 +435,14 @@ class Hosts:
         return False
 
     def _next_in_line(self, address: Address, now: float) -> Host | None:
-        """Return the host that may use *address*; the next one is called, in case it does not."""
+        """Return the host that may use *address*; the next one is called when it has, or has not."""
         chosen = None
         while chosen is None and address.waiting and self._is_free(address, now):
             host = address.waiting.popleft()
             host.in_line = False
             chosen = host if self._is_due(host, now) else None
-        self._call(address)
+        if chosen is None:
+            self._call(address)
         return chosen
 
     def _is_free(self, address: Address, now: float) -> bool:
@@ -443,7 +451,6 @@ class Hosts:
     def _use(self, address: Address, now: float, *, by: int) -> None:
         address.in_flight += by
         address.ready_at = max(address.ready_at, now + self._politeness.address_delay)
-        self._call(address)
 
     def _call(self, address: Address) -> None:
         """See to it that the next in line gets its turn when the address may be used."""

@@ -38,7 +38,10 @@ class Manners:
         self, host: Host, asked: Host, result: Response | ModuleError, now: float
     ) -> None:
         """Let *host* wait whose robots.txt could not be had, where *asked* has not counted that."""
-        counted = not isinstance(result, Response) or result.status in THROTTLING
+        if isinstance(result, Response):
+            counted = result.status in THROTTLING
+        else:
+            counted = result.kind in HOST_KINDS
         if host is not asked or not counted:
             host.failures += 1
             wait = self._politeness.growing(self._politeness.throttle, host.failures)

@@ -226,11 +226,12 @@ class Run:
         self.frontier.cut_off("time_limit")
 
     def _end_below(self, rate: float, patience: float) -> None:
-        pages = rate * patience
-        while pages >= rate * patience:
+        slow = False
+        while not slow:
             before = self.meter.responses
             gevent.sleep(patience)
             pages = self.meter.responses - before
+            slow = pages < rate * patience and not self.frontier.paused
         self.frontier.cut_off("slow")
 
     def _work(

@@ -772,3 +772,93 @@ def test_a_retry_is_not_turned_away_as_seen(crawl):
 
     assert summary.urls.done == 1
     assert not summary.urls.turned_away
+
+
+class TestEdges:
+    @pytest.mark.parametrize("kind", ["truncated", "too_large", "protocol", "blocked_address"])
+    def test_a_robots_txt_that_cannot_be_read_is_not_asked_for_without_a_rest(
+        self, frontier, clock, kind
+    ):
+        crawl = frontier(robots=True, give_up_after=3)
+        crawl.admit(Request("http://a.test/"))
+
+        waits = []
+        for _ in range(3):
+            fail(crawl, take(crawl), kind)
+            waits.append(crawl.next_wake())
+            clock.now += waits[-1] or 0.0
+
+        assert waits[:2] == [30.0, 60.0]
+        assert crawl.counts().failed == {"host": 1}
+
+    def test_who_stands_in_line_is_woken_when_the_address_is_free(self):
+        crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(per_ip=1), retries=Retries(1))
+        address = Address()
+        for name in DOMAINS[:2]:
+            crawl._hosts.known(name).address = address
+        crawl.admit(Request("http://a.test/"))
+        crawl.admit(Request("http://b.test/"))
+        crawl.admit(Request("http://c.test/1"))
+        crawl._hosts.unpark(crawl._hosts.find("c.test"), crawl._clock())
+        crawl.set_delay("c.test", 20.0)
+        by_name = {urlsplit(t.url).hostname: t for t in (take(crawl), take(crawl))}
+        assert sorted(by_name) == ["a.test", "c.test"]
+        crawl.admit(Request("http://c.test/2"))
+        waiter = gevent.spawn(crawl.take)
+        gevent.sleep(0.01)
+        assert not waiter.ready()
+
+        answer(crawl, by_name["a.test"], 503, retry_after="600")
+
+        assert waiter.get(timeout=2).url == "http://b.test/"
+
+    def test_a_crawl_that_is_paused_is_not_slow(self):
+        site = Site({f"/{n}": page() for n in range(20)})
+        with running(
+            [site.url(f"/{n}") for n in range(20)],
+            fetch=site,
+            robots=False,
+            per_host=1,
+            delay=0.02,
+            budget=Budget(min_rate=5.0, patience=0.2),
+        ) as (scheduler, _):
+            scheduler.pause()
+            gevent.sleep(0.6)
+            scheduler.resume()
+            assert scheduler.join(10)
+            summary = scheduler.stop()
+
+        assert summary.urls.done == 20
+
+    def test_the_first_limit_is_the_reason(self, frontier):
+        crawl = frontier(budget=Budget(errors=1), per_host=9)
+        for n in range(2):
+            crawl.admit(Request(f"http://a.test/{n}"))
+        taken = take(crawl)
+        crawl.cut_off("time_limit")
+        fail(crawl, taken)
+        assert crawl.admit(Request("http://a.test/x")) == "time_limit"
+
+    def test_a_request_put_back_counts_as_one_page(self, frontier):
+        crawl = frontier(budget=Budget(pages=2), per_host=9)
+        for n in range(2):
+            crawl.admit(Request(f"http://a.test/{n}"))
+        crawl.put_back(take(crawl))
+        answer(crawl, take(crawl))
+        answer(crawl, take(crawl))
+        assert crawl.counts().done == 2
+
+    def test_a_host_is_paused_by_any_of_its_names(self):
+        crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(share="domain"))
+        crawl.admit(Request("http://www.a.test/"))
+        crawl.pause("www.a.test")
+        assert take(crawl) is None
+
+    def test_nothing_is_taken_of_what_is_put_back_after_a_limit(self, frontier):
+        crawl = frontier(per_host=9)
+        crawl.admit(Request("http://a.test/"))
+        taken = take(crawl)
+        crawl.cut_off("slow")
+        crawl.put_back(taken)
+        assert take(crawl) is None
+        assert crawl.idle
