@@ -141,7 +141,14 @@ def _rows(summary: Summary) -> list[tuple[str, str]]:
         "turned away": urls.turned_away,
         "status codes": codes,
     }
-    rows += [(label, _listed(counts)) for label, counts in named.items() if counts]
+    for label, counts in named.items():
+        if counts:
+            rows.append((label, _listed(counts)))
+            rows += [
+                ("", f"  {reason}: {summary.samples[reason][0]}")
+                for reason in counts
+                if reason != "seen" and reason in summary.samples
+            ]
     if summary.retried:
         rows.append(("retried", str(summary.retried)))
     if not summary.request_args["robots"]:

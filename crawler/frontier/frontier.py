@@ -23,7 +23,7 @@ from .manners import Manners
 from .nearness import Nearness
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
 from .politeness import Politeness
-from .redirect import is_redirect
+from .redirect import PERMANENT, is_redirect
 from .retry import Retries
 from .robots import Robots
 from .scope import Scope
@@ -32,6 +32,8 @@ from .sleeper import Sleeper
 from .traps import TrapGuard
 
 log = logging.getLogger(__name__)
+
+_MOST_MOVED = 10_000
 
 
 class Next(Enum):
@@ -67,6 +69,8 @@ class Frontier:
     ) -> None:
         self.closed = False
         self.retried = 0
+        #: Where pages have gone for good, as far as there is room to remember.
+        self.moved: dict[str, str] = {}
         #: Told of each request that is settled here, without having been taken or fetched again.
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
         self.budget = budget or Budget()
@@ -106,7 +110,7 @@ class Frontier:
         if reason is None and self._dead and self._name_of(found.url) in self._dead:
             reason = "host"
         if reason is not None:
-            self._ledger.turned_away[reason] += 1
+            self._ledger.turn_away(reason, found.url)
             if reason == "seen":
                 self._move_up(found)
             return reason
@@ -165,7 +169,7 @@ class Frontier:
         self._ids.discard(request.id)
         host.done += outcome.status == "done"
         host.failed += outcome.status == "failed"
-        self._end(outcome)
+        self._end(request, outcome)
 
     def put_back(self, request: Request) -> None:
         """Return a taken *request* to the ones that wait, past admission."""
@@ -219,7 +223,9 @@ class Frontier:
 
     def cut_off(self, reason: str) -> None:
         """Let nothing more be taken or admitted, and settle all that waits as refused."""
-        self._door.shut = reason = self._door.shut or reason
+        if self._door.shut is not None:
+            return
+        self._door.shut = reason
         for host in list(self._hosts):
             self._settle_all(host, refused(reason))
 
@@ -242,10 +248,9 @@ class Frontier:
         )
         return [self._hosts.figures(host, now) for host in busiest]
 
-    @property
-    def trap_samples(self) -> dict[str, list[str]]:
-        """The first few URLs that were turned away for each kind of trap."""
-        return self._door.traps.samples
+    def samples(self) -> dict[str, list[str]]:
+        """Return the first few URLs that failed, were refused or turned away, by reason."""
+        return {reason: list(urls) for reason, urls in self._ledger.samples.items()}
 
     def waiting_for(self) -> str:
         """Say in one line what keeps the next request from being taken."""
@@ -398,6 +403,8 @@ class Frontier:
             return hop
         if self._name_of(hop.url) in self._dead:
             return failed("host")
+        if result.status in PERMANENT and len(self.moved) < _MOST_MOVED:
+            self.moved[request.url] = hop.url
         self._leave(request)
         self._enter(hop.replace(attempts=()), first=True)
         return Next.AGAIN
@@ -483,11 +490,11 @@ class Frontier:
 
     def _drop(self, request: Request, outcome: Outcome) -> None:
         self._ids.discard(request.id)
-        self._end(outcome)
+        self._end(request, outcome)
         self.on_drop(request, outcome)
 
-    def _end(self, outcome: Outcome) -> None:
-        self._ledger.settle(outcome)
+    def _end(self, request: Request, outcome: Outcome) -> None:
+        self._ledger.settle(outcome, request.redirects[0] if request.redirects else request.url)
         if outcome.status == "failed" and self.budget.errors is not None:
             self._check_budget()
         if not self._ledger.pending:

@@ -47,10 +47,16 @@ class UrlCounts:
     turned_away: Mapping[str, int] = field(default_factory=dict)
 
 
+#: How many URLs are kept as samples of a reason.
+_SAMPLES = 3
+
+
 class Ledger:
     """Counts admissions and outcomes; pending is what has been admitted and not settled."""
 
     def __init__(self) -> None:
+        #: The first few URLs of each reason to fail, refuse or turn away.
+        self.samples: dict[str, list[str]] = {}
         self.admitted = 0
         self.done = 0
         self.failed: Counter[str] = Counter()
@@ -62,11 +68,17 @@ class Ledger:
         self.admitted += 1
         self.pending += 1
 
-    def settle(self, outcome: Outcome) -> None:
+    def turn_away(self, reason: str, url: str) -> None:
+        self.turned_away[reason] += 1
+        self._sample(reason, url)
+
+    def settle(self, outcome: Outcome, url: str) -> None:
         self.pending -= 1
         if outcome == DONE:
             self.done += 1
-        elif outcome.status == "failed":
+            return
+        self._sample(outcome.reason, url)
+        if outcome.status == "failed":
             self.failed[outcome.reason] += 1
         else:
             self.refused[outcome.reason] += 1
@@ -81,3 +93,8 @@ class Ledger:
             refused=dict(self.refused),
             turned_away=dict(self.turned_away),
         )
+
+    def _sample(self, reason: str, url: str) -> None:
+        sample = self.samples.setdefault(reason, [])
+        if len(sample) < _SAMPLES:
+            sample.append(url)

@@ -8,6 +8,8 @@ from ..url import origin, resolve
 #: How many redirects one request may take.
 MAX_REDIRECTS = 10
 _STATUSES = frozenset({301, 302, 303, 307, 308})
+#: Those by which a page says that it has gone for good.
+PERMANENT = frozenset({301, 308})
 #: Header fields that are meant for one origin only.
 _SECRETS = frozenset({"authorization", "cookie", "host", "proxy-authorization", "referer"})
 

@@ -183,6 +183,8 @@ class Scheduler:
             error_pool=run.errors.figures(),
             urls=run.frontier.counts(),
             retried=run.frontier.retried,
+            samples=run.frontier.samples(),
+            moved=len(run.frontier.moved),
             waiting_for=run.frontier.waiting_for(),
             next_wake=run.frontier.next_wake(),
             items=ItemCounts(

@@ -56,6 +56,10 @@ class Summary:
     error_pool: PoolFigures
     urls: UrlCounts
     retried: int
+    #: The first few URLs of each reason to fail, refuse or turn away.
+    samples: Mapping[str, list[str]]
+    #: How many pages were found to have moved for good.
+    moved: int
     items: ItemCounts
     errors: ErrorCounts
     responses: int

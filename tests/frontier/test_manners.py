@@ -515,3 +515,25 @@ def test_a_user_agent_of_ones_own_has_its_own_rules():
 
     assert args.agent == "Magpie"
     assert Settings.load().request_args().agent == "crawler"
+
+
+def test_each_reason_comes_with_a_few_samples(crawl):
+    pages = {"/": page(*(f"http://other{n}.test/" for n in range(9)), "ftp://site.test/", "/gone")}
+    site = Site(pages | {"/gone": FetchError("tls", "no")})
+
+    summary, _ = crawl(site.url("/"), fetch=site, robots=False)
+
+    assert summary.samples == {
+        "domain": [f"http://other{n}.test/" for n in range(3)],
+        "scheme": ["ftp://site.test/"],
+        "tls": [site.url("/gone")],
+    }
+
+
+def test_pages_that_have_moved_for_good_are_recorded(crawl):
+    pages = {"/": page("/old", "/away"), "/old": Reply(301, {"Location": "/new"}), "/new": page()}
+    site = Site(pages | {"/away": Reply(302, {"Location": "/for-now"}), "/for-now": page()})
+
+    summary, _ = crawl(site.url("/"), fetch=site, robots=False)
+
+    assert summary.moved == 1

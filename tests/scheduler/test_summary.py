@@ -92,6 +92,8 @@ def test_tells_everything_of_an_initialized_scheduler(initialized):
             "turned_away": {},
         },
         "retried": 0,
+        "samples": {},
+        "moved": 0,
         "items": {"found": 0, "processed": 0, "failed": 0, "dropped": 0},
         "errors": {"reported": 0, "dropped": 0},
         "responses": 0,
