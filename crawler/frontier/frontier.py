@@ -194,6 +194,7 @@ class Frontier:
     def close(self) -> None:
         """Wake whoever waits; what is outstanding stays counted as pending."""
         self.closed = True
+        self.on_drop = _ignore
         self._addresses.close()
         self._flowing.set()
         self._sleeper.wake()
