@@ -6,7 +6,9 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,33 +42,61 @@ def common_options(command: F) -> F:
     )(command)
 
 
-def output_options(command: F) -> F:
-    """Add -o and -O."""
-    command = click.option(
-        "-o", "--output", "append_to", multiple=True, metavar="FILE", help="Append items to FILE."
-    )(command)
-    return click.option(
-        "-O", "--overwrite", "write_to", multiple=True, metavar="FILE", help="Write items to FILE."
-    )(command)
+@dataclass(frozen=True)
+class Ending:
+    """Where a crawl's items and report go, and what they must be like."""
+
+    as_json: bool
+    append_to: Sequence[str]
+    write_to: Sequence[str]
+    warc: str | None
+    conditions: Sequence[str]
+    min_items: int | None
+    report: Path | None
 
 
-def gate_options(command: F) -> F:
-    """Add --fail-if, --min-items and --report."""
-    command = click.option(
+_ENDING = (
+    click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON."),
+    click.option(
+        "--warc",
+        type=click.Path(dir_okay=False),
+        help="Keep every exchange in a web archive, for `crawler replay`.",
+    ),
+    click.option(
+        "--report",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the summary to a .json file, or the gates to a JUnit .xml file.",
+    ),
+    click.option("--min-items", type=int, help="Exit with 5 if there are fewer items."),
+    click.option(
         "--fail-if",
         "conditions",
         multiple=True,
         metavar="CONDITION",
         help="Exit with 5 if it holds, as in 'failed>1%'; repeatable.",
-    )(command)
-    command = click.option("--min-items", type=int, help="Exit with 5 if there are fewer items.")(
-        command
-    )
-    return click.option(
-        "--report",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Write the summary to a .json file, or the gates to a JUnit .xml file.",
-    )(command)
+    ),
+    click.option(
+        "-O", "--overwrite", "write_to", multiple=True, metavar="FILE", help="Write items to FILE."
+    ),
+    click.option(
+        "-o", "--output", "append_to", multiple=True, metavar="FILE", help="Append items to FILE."
+    ),
+)
+
+
+def crawl_options(command: F) -> F:
+    """Add what every crawl has, given to the command as one *ending*."""
+
+    @wraps(command)
+    def with_ending(**given: Any) -> Any:
+        names = [field.name for field in fields(Ending)]
+        ending = Ending(**{name: given.pop(name) for name in names})
+        return command(**given, ending=ending)
+
+    decorated: Any = with_ending
+    for option in reversed(_ENDING):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
 def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:

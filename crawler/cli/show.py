@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import gevent
@@ -22,11 +23,32 @@ from ..crawl import CrawlResult, stream
 from ..errors import CrawlerError, Refused
 from ..feed import Feed, OutputClosed, Stdout
 from ..scheduler import Monitor, Summary
+from ..settings import Settings
 from ..spider import Spider
 from .gates import Gate, write_report
+from .options import Ending, archived, gates_of, open_feeds
 
 #: Errors shown in the report; the rest are counted.
 _SAMPLES = 5
+
+
+def crawl_and_exit(
+    spider: Spider, settings: Settings, ending: Ending, *, default: Callable[[], str]
+) -> NoReturn:
+    """Crawl *spider* and end the program; items go to the *default* if no other place was named."""
+    gates = gates_of(ending.conditions, ending.min_items)
+    with ExitStack() as stack:
+        feeds = open_feeds(stack, ending.append_to, ending.write_to)
+        code = run_and_report(
+            spider,
+            feeds or open_feeds(stack, (), [default()]),
+            as_json=ending.as_json,
+            gates=gates,
+            report=ending.report,
+            settings=settings,
+            **archived(stack, ending.warc, settings),
+        )
+    sys.exit(code)
 
 
 def run_and_report(
