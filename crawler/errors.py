@@ -8,6 +8,8 @@ CrawlerError
 ├── PoolClosed           put() or get() on a closed pool
 ├── FrontierClosed       take() on a closed frontier
 ├── NoModule             the registrar has no such module
+├── Unwritable           a value in a request cannot be stored, or sent to another process
+├── JobError             a job directory cannot be used or written to
 ├── Refusal              raised by a middleware: the request is settled as refused
 ├── Retry                raised by a middleware: the request is tried again later
 ├── FetchError           an exchange over HTTP failed; its kind says how
@@ -69,6 +71,27 @@ class NoModule(CrawlerError):
     """The registrar has no module of the wanted kind or id."""
 
 
+class JobError(CrawlerError):
+    """A job directory is in use, damaged or of another version, or cannot be written to."""
+
+
+class Unwritable(CrawlerError, ValueError):
+    """Something in a request is no value of JSON; *place* is where, *kind* its type."""
+
+    def __init__(self, place: str, value: object, url: str) -> None:
+        kind = value if isinstance(value, type) else type(value)
+        super().__init__(
+            f"{place} of the request for {url:.200} is {kind.__module__}.{kind.__qualname__}, and "
+            "JSON has no such value: put text, numbers, lists and dicts there"
+        )
+        self.place = place
+        self.kind = kind
+        self.url = url
+
+    def __reduce__(self) -> tuple[type[Unwritable], tuple[str, type, str]]:
+        return type(self), (self.place, self.kind, self.url)
+
+
 class Refusal(CrawlerError):
     """Settles the request that is being downloaded as refused, for *reason*."""
 
@@ -95,7 +118,7 @@ class FetchError(CrawlerError):
 
     *kind* is stable, for counting and deciding: dns, connect, tls, timeout, too_large,
     truncated, bad_encoding, protocol, proxy, bad_request, blocked_address,
-    not_archived or network.
+    descriptors (this process has none left), not_archived or network.
     """
 
     def __init__(self, kind: str, detail: str) -> None:

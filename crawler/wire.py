@@ -1,0 +1,189 @@
+"""
+Requests, responses and errors as plain values: for a file, a table, a pipe.
+
+What comes out is what JSON knows, and bodies, which are base64 text unless raw bytes are
+asked for. Fields that have their default are left out. In a request's meta, tuples become
+lists, and keys that begin with "crawler." stay behind: those are the framework's own, of
+one process. Anything else that JSON does not know is an Unwritable, naming its key.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .data import Headers, Request, Response
+from .errors import (
+    AnalyzeError,
+    DownloadError,
+    FetchError,
+    ModuleError,
+    PipelineError,
+    Unwritable,
+)
+
+#: What is in meta under such a key is no business of another process.
+_OWN = "crawler."
+_REQUEST_FIELDS = {field.name: field for field in dataclasses.fields(Request)}
+_RESPONSE_FIELDS = {field.name for field in dataclasses.fields(Response)}
+#: Those that are values of JSON already, and what they are by default.
+_PLAIN = {
+    name: field.default
+    for name, field in _REQUEST_FIELDS.items()
+    if name not in ("url", "id", "headers", "body", "cookies", "meta", "redirects", "attempts")
+}
+_ERRORS = {
+    kind.__name__: kind for kind in (ModuleError, DownloadError, AnalyzeError, PipelineError)
+}
+
+
+def request_to_dict(request: Request, *, raw: bool = False) -> dict[str, Any]:
+    """Return the fields of *request*; its body is bytes if *raw*, otherwise base64 text."""
+    data: dict[str, Any] = {"url": request.url, "id": request.id}
+    for name, default in _PLAIN.items():
+        value = getattr(request, name)
+        if value != default:
+            data[name] = value
+    for name in ("redirects", "attempts"):
+        if value := getattr(request, name):
+            data[name] = list(value)
+    if request.headers:
+        data["headers"] = _pairs(request.headers)
+    if request.cookies:
+        data["cookies"] = dict(request.cookies)
+    if request.body:
+        data["body"] = _written(request.body, raw=raw)
+    if meta := _meta(request):
+        data["meta"] = meta
+    return data
+
+
+def request_from_dict(data: Mapping[str, Any]) -> Request:
+    """Return the request that *data* was made of; a ValueError if it is of something else."""
+    fields = _known(data, _REQUEST_FIELDS, "request")
+    for name in ("redirects", "attempts"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    if "headers" in fields:
+        fields["headers"] = _headers(fields["headers"])
+    if "body" in fields:
+        fields["body"] = _read(fields["body"])
+    return Request(**fields)
+
+
+def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]:
+    """Return the fields of *response*, its request among them; the body as request_to_dict()."""
+    data: dict[str, Any] = {
+        "url": response.url,
+        "status": response.status,
+        "request": request_to_dict(response.request, raw=raw),
+    }
+    if response.headers:
+        data["headers"] = _pairs(response.headers)
+    if response.body:
+        data["body"] = _written(response.body, raw=raw)
+    if response.elapsed:
+        data["elapsed"] = response.elapsed
+    if response.flags:
+        data["flags"] = sorted(response.flags)
+    if response.found:
+        data["found"] = [request_to_dict(found, raw=raw) for found in response.found]
+    return data
+
+
+def response_from_dict(data: Mapping[str, Any]) -> Response:
+    """Return the response that *data* was made of; a ValueError if it is of something else."""
+    fields = _known(data, _RESPONSE_FIELDS, "response")
+    fields["request"] = request_from_dict(fields["request"])
+    fields["headers"] = _headers(fields.get("headers", ()))
+    fields["body"] = _read(fields.get("body", b""))
+    fields["flags"] = frozenset(fields.get("flags", ()))
+    fields["found"] = tuple(map(request_from_dict, fields.get("found", ())))
+    return Response(**fields)
+
+
+def error_to_dict(error: ModuleError) -> dict[str, Any]:
+    """Return what *error* says; of its cause, only what a failed exchange says of itself."""
+    kind = next(kind for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
+    data = {
+        "type": kind.__name__,
+        "module": error.module,
+        "request": request_to_dict(error.request),
+        "reason": error.reason,
+        "kind": error.kind,
+    }
+    cause = error.__cause__
+    if isinstance(cause, FetchError):
+        data["cause"] = [cause.kind, cause.detail]
+    return data
+
+
+def error_from_dict(data: Mapping[str, Any]) -> ModuleError:
+    request = request_from_dict(data["request"])
+    error = _ERRORS[data["type"]](data["module"], request, data["reason"], data["kind"])
+    if "cause" in data:
+        error.__cause__ = FetchError(*data["cause"])
+    return error
+
+
+def _known(data: Mapping[str, Any], names: Any, what: str) -> dict[str, Any]:
+    if unknown := data.keys() - names:
+        raise ValueError(f"a {what} has no field {min(unknown)!r}: it has {', '.join(names)}")
+    return dict(data)
+
+
+def _pairs(headers: Mapping[str, str]) -> list[list[str]]:
+    fields = headers.fields if isinstance(headers, Headers) else headers.items()
+    return [[name, value] for name, value in fields]
+
+
+def _headers(pairs: Any) -> Headers:
+    return Headers([(name, value) for name, value in pairs])
+
+
+def _written(body: bytes, *, raw: bool) -> bytes | str:
+    return body if raw else base64.b64encode(body).decode()
+
+
+def _read(body: bytes | str) -> bytes:
+    return body if isinstance(body, bytes) else base64.b64decode(body, validate=True)
+
+
+def _meta(request: Request) -> dict[str, Any]:
+    return {
+        key: _json(value, f"meta[{key!r}]", request)
+        for key, value in request.meta.items()
+        if not (isinstance(key, str) and key.startswith(_OWN))
+        if _is_text(key, "meta", request)
+    }
+
+
+def _json(value: Any, place: str, request: Request) -> Any:
+    """Return *value*, which stands at *place* in *request*, as JSON knows it."""
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # what a selector gives may keep its whole document alive
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if kind is list or kind is tuple:
+        return [_json(one, f"{place}[{n}]", request) for n, one in enumerate(value)]
+    if kind is dict:
+        return {
+            key: _json(one, f"{place}[{key!r}]", request)
+            for key, one in value.items()
+            if _is_text(key, place, request)
+        }
+    raise Unwritable(place, value, request.url)
+
+
+def _is_text(key: object, place: str, request: Request) -> bool:
+    if type(key) is not str:
+        raise Unwritable(f"a key of {place}", key, request.url)
+    return True

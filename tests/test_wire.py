@@ -1,0 +1,195 @@
+import json
+from enum import IntEnum
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.data import Headers, Request, Response
+from crawler.errors import DownloadError, FetchError, ModuleError, Unwritable
+from crawler.wire import (
+    error_from_dict,
+    error_to_dict,
+    request_from_dict,
+    request_to_dict,
+    response_from_dict,
+    response_to_dict,
+)
+
+URL = "http://site.test/"
+
+texts = st.text(st.characters(exclude_categories=()), max_size=20)
+tokens = st.text("abcXYZ-0", min_size=1, max_size=5)
+values = st.text(st.characters(exclude_characters="\r\n\0;", exclude_categories=["Cs"]), max_size=9)
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+requests = st.builds(
+    Request,
+    url=texts.filter(bool),
+    method=st.sampled_from(["GET", "POST", "PURGE"]),
+    headers=st.lists(st.tuples(tokens, values), max_size=3).map(Headers),
+    body=st.binary(max_size=30),
+    cookies=st.dictionaries(tokens, values, max_size=2),
+    meta=st.dictionaries(texts.filter(lambda key: not key.startswith("crawler.")), jsons),
+    depth=st.integers(0, 9),
+    priority=st.integers(-9, 9),
+    timeout=st.none() | st.floats(0.1, 9),
+    proxy=st.none() | st.just("http://proxy.test:3128"),
+    callback=st.none() | st.just("parse_shop"),
+    errback=st.none() | st.just("give_up"),
+    dont_filter=st.booleans(),
+    found_on=st.none() | texts,
+    redirects=st.lists(texts, max_size=2).map(tuple),
+    attempts=st.lists(texts, max_size=2).map(tuple),
+)
+
+
+def through_json(data):
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+class SmartText(str):
+    __slots__ = ()
+
+
+# -- requests ---------------------------------------------------------------------------------
+
+
+@given(requests)
+def test_a_request_comes_back_as_it_was_and_keeps_its_id(request):
+    again = request_from_dict(through_json(request_to_dict(request)))
+
+    assert again == request
+    assert (again.id, again.headers.fields) == (request.id, request.headers.fields)
+
+
+@given(requests)
+def test_a_raw_body_is_bytes_and_comes_back_too(request):
+    data = request_to_dict(request, raw=True)
+
+    assert data.get("body", b"") == request.body
+    assert request_from_dict(data) == request
+
+
+def test_only_what_is_not_as_by_default_is_written():
+    assert request_to_dict(Request(URL, id="7f")) == {"url": URL, "id": "7f"}
+    assert request_to_dict(Request(URL, id="7f", body="é", depth=2)) == {
+        "url": URL,
+        "id": "7f",
+        "body": "w6k=",
+        "depth": 2,
+    }
+
+
+def test_a_header_given_twice_stays_two():
+    request = Request(URL, headers=Headers([("Accept", "a"), ("accept", "b")]))
+
+    again = request_from_dict(request_to_dict(request))
+
+    assert again.headers.all("accept") == ["a", "b"]
+
+
+def test_what_is_nearly_json_in_meta_becomes_json():
+    meta = {"pair": (1, (2,)), "level": Level.HIGH, "text": SmartText("x")}
+
+    again = request_from_dict(through_json(request_to_dict(Request(URL, meta=meta))))
+
+    assert again.meta == {"pair": [1, [2]], "level": 3, "text": "x"}
+    written = request_to_dict(Request(URL, meta=meta))["meta"]
+    assert [type(value) for value in written.values()] == [list, int, str]
+
+
+@pytest.mark.parametrize(
+    ("meta", "place", "kind"),
+    [
+        ({"when": {"from": {1, 2}}}, "meta['when']['from']", set),
+        ({"list": [1, b"x"]}, "meta['list'][1]", bytes),
+        ({"ratio": float("nan")}, "meta['ratio']", float),
+        ({"table": {1: "one"}}, "a key of meta['table']", int),
+        ({None: 1}, "a key of meta", type(None)),
+        ({"view": MappingProxyType({})}, "meta['view']", MappingProxyType),
+    ],
+)
+def test_what_json_has_not_is_refused_by_place_and_type(meta, place, kind):
+    with pytest.raises(Unwritable) as caught:
+        request_to_dict(Request(URL, meta=meta))
+
+    assert (caught.value.place, caught.value.kind) == (place, kind)
+    assert place in str(caught.value)
+    assert kind.__qualname__ in str(caught.value)
+    assert URL in str(caught.value)
+
+
+def test_what_the_framework_keeps_in_meta_stays_behind():
+    request = Request(URL, meta={"crawler.cache.validated": object(), "shop": 7})
+
+    assert request_to_dict(request)["meta"] == {"shop": 7}
+
+
+def test_a_dict_of_something_else_is_refused():
+    with pytest.raises(ValueError, match="no field 'colour'"):
+        request_from_dict({"url": URL, "colour": "red"})
+    with pytest.raises(ValueError, match="header name"):
+        request_from_dict({"url": URL, "headers": [["a b", "c"]]})
+    with pytest.raises(ValueError):
+        request_from_dict({"url": URL, "body": "no base64"})
+
+
+# -- responses --------------------------------------------------------------------------------
+
+
+@given(
+    requests,
+    st.lists(requests, max_size=2).map(tuple),
+    st.binary(max_size=30),
+    st.frozensets(st.sampled_from(["cached", "truncated"])),
+    st.booleans(),
+)
+def test_a_response_comes_back_with_its_request(request, found, body, flags, raw):
+    headers = Headers([("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])
+    response = Response(URL, 203, headers, body, request, 0.5, flags, found)
+
+    data = response_to_dict(response, raw=raw)
+    again = response_from_dict(data if raw else through_json(data))
+
+    assert again == response
+    assert again.headers.fields == response.headers.fields
+    assert (again.request.id, [one.id for one in again.found]) == (
+        request.id,
+        [one.id for one in found],
+    )
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def test_an_error_comes_back_with_its_request_and_what_the_exchange_said():
+    error = DownloadError("D1", Request(URL, id="7f"), "FetchError: dns: no such host", "dns")
+    error.__cause__ = FetchError("dns", "no such host")
+
+    again = error_from_dict(through_json(error_to_dict(error)))
+
+    assert (type(again), str(again), again.kind) == (DownloadError, str(error), "dns")
+    assert again.request.id == "7f"
+    assert (type(again.__cause__), str(again.__cause__)) == (FetchError, "dns: no such host")
+
+
+def test_another_cause_stays_behind_and_a_kind_of_ones_own_becomes_the_nearest():
+    class Odd(ModuleError):
+        kind = "odd"
+
+    error = Odd("D1", Request(URL), "why not")
+    error.__cause__ = KeyError("x")
+
+    again = error_from_dict(through_json(error_to_dict(error)))
+
+    assert (type(again), again.kind, again.__cause__) == (ModuleError, "odd", None)
