@@ -28,6 +28,12 @@ def new_id() -> str:
     return f"{next(_numbers):x}"
 
 
+def ids_above(number: int) -> None:
+    """Let no new id be that of a number up to *number*."""
+    global _numbers  # noqa: PLW0603 - ids are the process's
+    _numbers = itertools.count(max(next(_numbers), number + 1))
+
+
 def _nothing() -> Mapping[str, Any]:
     return _NOTHING
 

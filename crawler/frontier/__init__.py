@@ -6,6 +6,7 @@ a redirect hop or a request put back re-enters behind them, keeping its identity
 """
 
 from .budget import Budget
+from .durable import DurableFrontier
 from .frontier import Frontier, Next
 from .hosts import HostFigures
 from .outcome import DONE, Outcome, UrlCounts, failed, refused
@@ -13,12 +14,14 @@ from .politeness import Politeness
 from .retry import Retries
 from .scope import Scope
 from .seen import BloomSeen, ExactSeen, MmapSeen
+from .store import Store
 from .traps import TrapGuard
 
 __all__ = [
     "DONE",
     "BloomSeen",
     "Budget",
+    "DurableFrontier",
     "ExactSeen",
     "Frontier",
     "HostFigures",
@@ -28,6 +31,7 @@ __all__ = [
     "Politeness",
     "Retries",
     "Scope",
+    "Store",
     "TrapGuard",
     "UrlCounts",
     "failed",

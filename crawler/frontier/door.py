@@ -24,6 +24,8 @@ class Door:
         self.traps = traps
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
+        #: The fingerprint of what was let in last.
+        self.key = b""
         self._seen = seen
 
     def refusal(self, found: Request | Link) -> str | None:
@@ -32,12 +34,13 @@ class Door:
             url = urls.canonicalize(found.url)
         except InvalidURL:
             return "invalid"
-        reason = self.shut or self.scope.refusal(url, found.depth)
+        reason = self.scope.refusal(url, found.depth)
         if reason is not None:
             return reason
-        if not self._seen.add(fingerprint(found, url)) and not found.dont_filter:
+        self.key = fingerprint(found, url)
+        if not self._seen.add(self.key) and not found.dont_filter:
             return "seen"
-        return self.traps.refusal(url)
+        return self.shut or self.traps.refusal(url)
 
     def hop(self, request: Request, response: Response) -> Request | Outcome:
         """Return the next hop of *request*; or the outcome that ends it here."""

@@ -30,6 +30,7 @@ from .scope import Scope
 from .seen import BloomSeen, Seen
 from .sleeper import Sleeper
 from .traps import TrapGuard
+from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,7 @@ class Frontier:
         budget: Budget | None = None,
         seen: Seen | None = None,
         traps: TrapGuard | None = None,
+        ledger: Ledger | None = None,
         agent: str = "crawler",
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -71,14 +73,20 @@ class Frontier:
         self.retried = 0
         #: Where pages have gone for good, as far as there is room to remember.
         self.moved: dict[str, str] = {}
+        #: Whether it goes on with what an earlier one has left.
+        self.resumed = False
         #: Told of each request that is settled here, without having been taken or fetched again.
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
         self.budget = budget or Budget()
         self._politeness = politeness or Politeness()
         self._retries = retries or Retries()
         self._clock = clock
-        self._ledger = Ledger()
+        self._ledger = ledger or Ledger()
         self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
+        self._verdicts = Verdicts(scope.max_depth)
+        #: Says if a URL is known to be turned away at a depth, and counts it as met then: the
+        #: quick way for the many links that lead to where others have led. No says nothing.
+        self.turns_away = self._verdicts.asked(self._ledger.turned_away)
         self._nearness = Nearness(matters=scope.max_depth is not None)
         self._hosts = Hosts(self._politeness)
         self._manners = Manners(self._politeness, self._hosts)
@@ -104,22 +112,23 @@ class Frontier:
 
     # -- the contract -----------------------------------------------------------------------
 
-    def admit(self, found: Request | Link) -> str | None:
-        """Let *found* in, or return the reason why not."""
+    def admit(self, found: Request | Link, *, within: str | None = None) -> str | None:
+        """
+        Let *found* in, or return the reason why not.
+
+        *within* is the id of the request whose analysis waits for it, if one does: without
+        that one it would be of no use.
+        """
         reason = self._door.refusal(found)
         if reason is None and self._dead and self._name_of(found.url) in self._dead:
             reason = "host"
-        if reason is not None:
-            self._ledger.turn_away(reason, found.url)
-            if reason == "seen":
-                self._move_up(found)
-            return reason
-        if isinstance(found, Request):
-            found = self._by_itself(found)
-        self._ledger.admit()
-        self._settled.clear()
-        self._enter(found)
-        return None
+        if isinstance(found, Link):
+            self._verdicts.add(found, reason)
+        if reason is None:
+            self._let_in(found, within)
+        else:
+            self._turn_away(found, reason)
+        return reason
 
     def take(self) -> Request:
         """Return the next request that is due, waiting for one; raise FrontierClosed when closed."""
@@ -200,6 +209,12 @@ class Frontier:
         self._sleeper.wake()
         self._settled.set()
 
+    def begin_analysis(self, request: Request) -> None:
+        """Be told that the response to *request* is about to be worked on."""
+
+    def end_analysis(self) -> None:
+        """Be told that no response is being worked on."""
+
     # -- steering and watching --------------------------------------------------------------
 
     def pause(self, host: str | None = None) -> None:
@@ -270,6 +285,19 @@ class Frontier:
         when, name, why = due
         return f"{name} ({why or 'due'}), in {max(0.0, when - now):.1f} s"
 
+    def resting(self) -> str:
+        """Say why the host that is due first is not due yet; empty if one is, or none is to be."""
+        now = self._clock()
+        due = self._hosts.first()
+        if due is None:
+            return ""
+        if now < self._free_at:
+            return "bandwidth"
+        host = self._hosts.find(due[1])
+        if due[0] <= now or host is None:
+            return ""
+        return due[2] if due[2] == "address" else self._manners.why_resting(host)
+
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""
         due = self._hosts.first()
@@ -285,6 +313,18 @@ class Frontier:
 
     # -- admission --------------------------------------------------------------------------
 
+    def _let_in(self, found: Request | Link, _within: str | None) -> None:
+        if isinstance(found, Request):
+            found = self._by_itself(found)
+        self._ledger.admit()
+        self._settled.clear()
+        self._enter(found)
+
+    def _turn_away(self, found: Request | Link, reason: str) -> None:
+        self._ledger.turn_away(reason, found.url)
+        if reason == "seen":
+            self._move_up(found)
+
     def _by_itself(self, request: Request) -> Request:
         """Return *request* with an id no other has that is outstanding; copies share theirs."""
         if request.id in self._ids:
@@ -298,13 +338,17 @@ class Frontier:
             self._enter(nearer)
 
     def _enter(self, found: Request | Link, *, first: bool = False) -> None:
+        self._put(self._host_of(found.url), found, first=first)
+
+    def _put(self, host: Host, found: Request | Link, *, first: bool = False) -> None:
         self._nearness.enter(found)
-        host = self._host_of(found.url)
         self._hosts.put(host, found, self._clock(), first=first)
         self._sleeper.wake_before(host.due())
 
     def _host_of(self, url: str) -> Host:
-        name = self._name_of(url)
+        return self._host_named(self._name_of(url))
+
+    def _host_named(self, name: str) -> Host:
         host = self._hosts.find(name)
         if host is None:
             host = self._hosts.known(name)
@@ -407,8 +451,12 @@ class Frontier:
         if result.status in PERMANENT and len(self.moved) < _MOST_MOVED:
             self.moved[request.url] = hop.url
         self._leave(request)
-        self._enter(hop.replace(attempts=()), first=True)
+        self._go_on(hop.replace(attempts=()))
         return Next.AGAIN
+
+    def _go_on(self, hop: Request) -> None:
+        """Let a redirected request wait for the host it was sent to."""
+        self._enter(hop, first=True)
 
     def _retry(self, host: Host, request: Request, now: float, wait: float) -> None:
         self.retried += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ class RobotsGate:
         self._answers: dict[str, _Answer] = {}
         self._size = 0
         self._asked: dict[str, Question] = {}
+        #: Told of each answer: the origin, the seconds it holds, and the file.
+        self.on_answer: Callable[[str, float, bytes], object] = _ignore
 
     def rules(self, origin: str, now: float) -> Robots | None:
         """Return what *origin* says, None if it must be asked."""
@@ -76,11 +79,18 @@ class RobotsGate:
             if hop is not None:
                 return hop
         answer = _read(result, now)
-        if answer is None and question.origin in self._answers:
-            answer = self._answers[question.origin]._replace(expires=now + _EXTENSION)
         if answer is not None:
             self._remember(question.origin, answer)
+            self.on_answer(question.origin, _LIFETIME, _file(result))
+        elif question.origin in self._answers:
+            old = self._answers[question.origin]
+            self._remember(question.origin, old._replace(expires=now + _EXTENSION))
         return None
+
+    def recall(self, origin: str, expires: float, body: bytes) -> None:
+        """Take over an answer that was given earlier."""
+        size = max(len(body), _LEAST_BYTES)
+        self._remember(origin, _Answer(expires, Robots.parse(body), size))
 
     def close(self, request: Request) -> Question:
         return self._asked.pop(request.id)
@@ -96,6 +106,17 @@ class RobotsGate:
         answer = self._answers.pop(origin, None)
         if answer is not None:
             self._size -= answer.size
+
+
+def _file(result: Response | ModuleError) -> bytes:
+    """Return the robots.txt of an answer; one that is not there says as much as an empty one."""
+    if isinstance(result, Response) and 200 <= result.status < 300:
+        return result.body
+    return b""
+
+
+def _ignore(_origin: str, _seconds: float, _body: bytes) -> None:
+    pass
 
 
 def _hop(request: Request, response: Response) -> Request | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..data import Link, Request
 from .lane import Lane
 from .politeness import Politeness
+from .shelf import Shelf
 
 #: How much one more response moves the latency a host is known for.
 _WEIGHT = 0.3
@@ -59,6 +60,7 @@ class Host:
         "paused",
         "questions",
         "ready_at",
+        "shelf",
         "wakes_at",
         "was_ready_at",
         "why",
@@ -67,6 +69,8 @@ class Host:
     def __init__(self, name: str) -> None:
         self.name = name
         self.lane = Lane()
+        #: What waits on disk only, behind what is in the lane.
+        self.shelf: Shelf | None = None
         #: Requests that are to be tried again, by when; most hosts never have any.
         self.later: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
@@ -97,7 +101,8 @@ class Host:
 
     @property
     def queued(self) -> int:
-        return self.lane.size + (len(self.later) if self.later else 0)
+        on_disk = self.shelf.size if self.shelf is not None else 0
+        return self.lane.size + (len(self.later) if self.later else 0) + on_disk
 
     @property
     def has_work(self) -> bool:
@@ -126,6 +131,8 @@ class HostFigures:
     due_in: float | None
     delay: float
     why: str
+    #: The usual seconds to an answer, the latest counting most.
+    latency: float = 0.0
 
 
 class Hosts:
@@ -193,6 +200,11 @@ class Hosts:
         heapq.heappush(host.later, (due, next(self._numbers), request))
         self.queued += 1
         self.schedule(host, now)
+
+    def forget_last(self, host: Host) -> None:
+        """Drop the request that would come last of all that wait in the lane of *host*."""
+        host.lane.remove_last()
+        self.queued -= 1
 
     def ready(self, now: float) -> Host | None:
         """
@@ -310,6 +322,7 @@ class Hosts:
             why="paused"
             if host.paused
             else host.parked or (host.why if host.ready_at > now else ""),
+            latency=host.latency,
         )
 
     def schedule(self, host: Host, now: float) -> None:
@@ -462,5 +475,7 @@ class Hosts:
 def _fades_at(host: Host) -> float:
     """Return when a host with nothing to do may be forgotten."""
     if host.parked or host.paused or host.in_line or host.in_flight or host.delay is not None:
+        return _NEVER
+    if host.shelf is not None:
         return _NEVER
     return host.ready_at + _GRUDGE if host.failures else host.ready_at

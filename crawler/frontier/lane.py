@@ -42,6 +42,14 @@ class Line:
             return head
         return Request(head, depth=-self.rank[1], found_on=self._pop())
 
+    def last(self) -> Request | None:
+        """Return the request at the end; None if a link is there."""
+        last = self._data[-1]
+        return last if isinstance(last, Request) else None
+
+    def remove_last(self) -> None:
+        self._data.pop()
+
     def __bool__(self) -> bool:
         return self._next < len(self._data)
 
@@ -82,6 +90,17 @@ class Lane:
             self._lines.pop()
         self.size -= 1
         return request
+
+    def last(self) -> Request | None:
+        """Return the request that would come last; None if there is none, or it is a link."""
+        return self._lines[0].last() if self._lines else None
+
+    def remove_last(self) -> None:
+        line = self._lines[0]
+        line.remove_last()
+        if not line:
+            del self._lines[0]
+        self.size -= 1
 
     def drain(self) -> Iterator[Request]:
         while self.size:

@@ -47,6 +47,18 @@ class Manners:
             wait = self._politeness.growing(self._politeness.throttle, host.failures)
             self._hosts.rest(host, now, wait, "robots.txt")
 
+    def why_resting(self, host: Host) -> str:
+        """Say which rule *host*, which is not due yet, rests by."""
+        if host.due() > host.ready_at:
+            return "retry"
+        if host.why != "delay":
+            return host.why
+        usual = self._politeness.delay if host.delay is None else host.delay
+        pause = self._hosts.pause_of(host)
+        if pause <= usual:
+            return "delay"
+        return "crawl-delay" if pause == host.crawl_delay else "latency"
+
     def is_hopeless(self, host: Host) -> bool:
         return host.failures >= self._politeness.give_up_after
 

@@ -70,14 +70,14 @@ class Ledger:
 
     def turn_away(self, reason: str, url: str) -> None:
         self.turned_away[reason] += 1
-        self._sample(reason, url)
+        self.sample(reason, url)
 
     def settle(self, outcome: Outcome, url: str) -> None:
         self.pending -= 1
         if outcome == DONE:
             self.done += 1
             return
-        self._sample(outcome.reason, url)
+        self.sample(outcome.reason, url)
         if outcome.status == "failed":
             self.failed[outcome.reason] += 1
         else:
@@ -94,7 +94,7 @@ class Ledger:
             turned_away=dict(self.turned_away),
         )
 
-    def _sample(self, reason: str, url: str) -> None:
+    def sample(self, reason: str, url: str) -> None:
         sample = self.samples.setdefault(reason, [])
         if len(sample) < _SAMPLES:
             sample.append(url)

@@ -26,7 +26,13 @@ class Retries:
 
     attempts: int = 3
     wait: float = 1.0
-    kinds: frozenset[str] = HOST_KINDS | {"proxy", "truncated", "protocol", "bad_encoding"}
+    kinds: frozenset[str] = HOST_KINDS | {
+        "proxy",
+        "truncated",
+        "protocol",
+        "bad_encoding",
+        "descriptors",
+    }
     statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ twice; but at its error rate it takes a new one for old.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from operator import index
@@ -112,6 +112,10 @@ class BloomSeen:
         """Remember *key*, of 16 bytes, and say if it was new, in one step."""
         return self._chain.add(_number(key))
 
+    def update(self, keys: Iterable[bytes]) -> None:
+        """Remember many *keys*, each of which counts as new."""
+        self._chain.update([_number(key) for key in keys])
+
     @property
     def size(self) -> int:
         """Bytes of memory."""
@@ -199,6 +203,12 @@ class _Chain(Generic[_ItemT]):
         self.filters[0].add(item)
         self.count += 1
         return True
+
+    def update(self, items: Sequence[_ItemT]) -> None:
+        while self.count + len(items) > self.capacity:
+            self.grow()
+        self.filters[0].update(items)
+        self.count += len(items)
 
     def grow(self) -> None:
         capacity, rate = self._next

@@ -78,6 +78,16 @@ class TrapGuard:
                 sample.append(url)
         return reason
 
+    def count(self, url: str) -> None:
+        """Count *url*, which was let through earlier."""
+        query = url.find("?")
+        if query >= 0:
+            self._queries.add(url[:query])
+        if _DATE.search(url):
+            self._dates.add(_DATE.sub("", url))
+        if self._max_pages is not None:
+            self._is_full(host(url))
+
     def _judge(self, url: str) -> str | None:
         query = url.find("?")
         end = len(url) if query < 0 else query

@@ -133,7 +133,7 @@ def test_secrets_stay_with_their_origin(same):
 
 
 def test_repeated_header_fields_keep_their_order():
-    request = Request(HOME, headers=Headers([("X", "1"), ("Cookie", "a"), ("X", "2")]))
+    request = Request(HOME, headers=Headers([("Accept", "1"), ("Cookie", "a"), ("Accept", "2")]))
     response = Response(HOME, 302, Headers({"location": "http://other.test/"}), b"", request)
 
-    assert next_hop(request, response).headers.all("x") in (["1", "2"], ["1, 2"])
+    assert next_hop(request, response).headers.all("accept") in (["1", "2"], ["1, 2"])

@@ -1,0 +1,421 @@
+"""The durable frontier keeps the contract, and a crash costs a refetch, never a page."""
+
+import sqlite3
+from random import Random
+
+import gevent
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.data import Link, Request, Response
+from crawler.errors import DownloadError, JobError
+from crawler.frontier import (
+    DONE,
+    DurableFrontier,
+    Next,
+    Politeness,
+    Retries,
+    Scope,
+    Store,
+    TrapGuard,
+    failed,
+    refused,
+)
+
+AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
+
+
+class Life:
+    """One process after another on the same file."""
+
+    def __init__(self, path, **options):
+        self.path = path / "state.db"
+        self.options = {"politeness": AT_ONCE, "window": 50_000} | options
+        self.scope = Scope(max_depth=None, accepted_domains=["a.test", "b.test", "c.test"])
+        self.begin()
+
+    def begin(self):
+        self.store = Store(self.path)
+        self.frontier = DurableFrontier(self.store, self.scope, traps=TrapGuard(), **self.options)
+        return self.frontier
+
+    def end(self):
+        self.frontier.close()
+        self.store.close()
+
+    def crash(self):
+        """End as kill -9 does: what is not committed is gone."""
+        self.store.failure = JobError("killed")
+        self.frontier.close()
+        self.store.close()
+
+    def again(self):
+        self.end()
+        return self.begin()
+
+    def query(self, text, *values):
+        with sqlite3.connect(self.path) as connection:
+            return connection.execute(text, values).fetchall()
+
+
+@pytest.fixture
+def life(tmp_path):
+    life = Life(tmp_path)
+    yield life
+    if life.frontier is not None and not life.frontier.closed:
+        life.end()
+
+
+def take(frontier):
+    with gevent.Timeout(5):
+        return frontier.take()
+
+
+def answer(frontier, request, status=200, **headers):
+    return frontier.fetched(
+        request, Response(request.url, status, headers, b"body", request)
+    )
+
+
+def visit(frontier, *links):
+    request = take(frontier)
+    assert answer(frontier, request) is Next.ANALYZE
+    for link in links:
+        frontier.admit(Link(link, request.depth + 1, request.url))
+    frontier.settle(request, DONE)
+    return request
+
+
+def test_what_waits_is_there_after_a_restart(life):
+    life.frontier.admit(Request("http://a.test/", callback="first", meta={"n": [1, "é"]}))
+    life.frontier.admit(Link("http://b.test/x", 3, "http://a.test/"))
+
+    frontier = life.again()
+
+    assert frontier.counts().pending == 2
+    found = {request.url: request for request in (take(frontier), take(frontier))}
+    assert found["http://a.test/"].callback == "first"
+    assert found["http://a.test/"].meta == {"n": [1, "é"]}
+    assert found["http://b.test/x"].depth == 3
+    assert found["http://b.test/x"].found_on == "http://a.test/"
+
+
+def test_what_is_settled_is_not_fetched_again(life):
+    life.frontier.admit(Request("http://a.test/"))
+    visit(life.frontier, "http://a.test/1")
+
+    frontier = life.again()
+
+    assert frontier.resumed
+    assert frontier.admit(Request("http://a.test/")) == "seen"
+    assert visit(frontier).url == "http://a.test/1"
+    assert frontier.idle
+    assert frontier.counts().done == 2
+
+
+def test_what_was_taken_waits_again_after_a_crash(life):
+    life.frontier.admit(Request("http://a.test/"))
+    life.store.flush()
+    take(life.frontier)
+
+    life.crash()
+
+    assert take(life.begin()).url == "http://a.test/"
+
+
+def test_an_uncommitted_outcome_is_gone_with_its_links(life):
+    life.frontier.admit(Request("http://a.test/"))
+    life.store.flush()
+    visit(life.frontier, "http://a.test/1")
+
+    life.crash()
+    frontier = life.begin()
+
+    assert visit(frontier, "http://a.test/1").url == "http://a.test/"
+    assert visit(frontier).url == "http://a.test/1"
+    assert frontier.idle
+
+
+def test_counts_by_outcome_and_reason_go_on(life):
+    frontier = life.frontier
+    for n in range(3):
+        frontier.admit(Request(f"http://a.test/{n}"))
+    frontier.admit(Request("http://elsewhere.test/"))
+    outcomes = iter([DONE, failed("timeout"), refused("robots")])
+    for outcome in outcomes:
+        request = take(frontier)
+        answer(frontier, request)
+        frontier.settle(request, outcome)
+    before = frontier.counts()
+
+    after = life.again().counts()
+
+    assert after == before
+    assert after.failed == {"timeout": 1}
+    assert after.turned_away == {"domain": 1}
+    assert life.frontier.samples()["domain"] == ["http://elsewhere.test/"]
+
+
+def test_every_url_met_has_a_row_with_its_outcome(life):
+    frontier = life.frontier
+    frontier.admit(Request("http://a.test/"))
+    visit(frontier, "http://a.test/1", "http://elsewhere.test/", "http://elsewhere.test/")
+    visit(frontier, "http://elsewhere.test/", "mailto:somebody")
+
+    life.end()
+
+    rows = life.query("SELECT url, status, reason, code, bytes, found_on FROM urls ORDER BY id")
+    assert rows == [
+        ("http://a.test/", "done", "", 200, 4, None),
+        ("http://a.test/1", "done", "", 200, 4, "http://a.test/"),
+        ("http://elsewhere.test/", "turned_away", "domain", None, None, "http://a.test/"),
+        ("mailto:somebody", "turned_away", "scheme", None, None, "http://a.test/1"),
+    ]
+
+
+def test_a_retry_keeps_its_attempts(life):
+    life.frontier.admit(Request("http://a.test/"))
+    request = take(life.frontier)
+    assert answer(life.frontier, request, 500) is Next.AGAIN
+
+    assert take(life.again()).attempts == ("status 500",)
+
+
+def test_a_backoff_outlives_the_process(life):
+    life.frontier.admit(Request("http://a.test/"))
+    answer(life.frontier, take(life.frontier), 503, **{"retry-after": "50"})
+
+    frontier = life.again()
+
+    assert 30 < frontier.next_wake() <= 50
+
+
+def test_a_redirect_goes_on_where_it_was_sent(life):
+    life.frontier.admit(Request("http://a.test/old"))
+    request = take(life.frontier)
+    assert answer(life.frontier, request, 301, location="http://b.test/new") is Next.AGAIN
+
+    frontier = life.again()
+    request = take(frontier)
+
+    assert (request.url, request.redirects) == ("http://b.test/new", ("http://a.test/old",))
+    assert frontier.admit(Request("http://b.test/new")) == "seen"
+    answer(frontier, request)
+    frontier.settle(request, DONE)
+    assert life.again().admit(Request("http://b.test/new")) == "seen"
+    assert life.query("SELECT url, redirects FROM urls WHERE status = 'done'") == [
+        ("http://a.test/old", '["http://b.test/new"]')
+    ]
+
+
+def test_robots_txt_is_not_asked_for_again(tmp_path):
+    life = Life(tmp_path, politeness=Politeness(delay=0.0))
+    life.frontier.admit(Request("http://a.test/private"))
+    question = take(life.frontier)
+    assert question.url == "http://a.test/robots.txt"
+    rules = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7"
+    life.frontier.fetched(question, Response(question.url, 200, body=rules, request=question))
+
+    frontier = life.again()
+    frontier.admit(Request("http://a.test/public"))
+
+    assert take(frontier).url == "http://a.test/public"
+    assert frontier.counts().refused == {"robots": 1}
+    assert frontier._hosts.find("a.test").crawl_delay == 7
+    life.end()
+
+
+def test_a_host_that_was_given_up_stays_so(tmp_path):
+    politeness = Politeness(robots=False, delay=0.0, per_host=100, give_up_after=1, backoff=0.001)
+    life = Life(tmp_path, politeness=politeness, retries=Retries(attempts=1))
+    for n in range(3):
+        life.frontier.admit(Request(f"http://a.test/{n}"))
+    request = take(life.frontier)
+    error = DownloadError("D1", request, "no route", "connect")
+    life.frontier.settle(request, life.frontier.fetched(request, error))
+    assert life.frontier.idle
+
+    frontier = life.again()
+
+    assert frontier.counts().failed == {"connect": 1, "host": 2}
+    assert frontier.admit(Request("http://a.test/late")) == "host"
+    life.end()
+
+
+def test_what_a_limit_cut_off_waits_again(life):
+    for n in range(3):
+        life.frontier.admit(Request(f"http://a.test/{n}"))
+    life.frontier.cut_off("time_limit")
+    assert life.frontier.idle
+
+    frontier = life.again()
+
+    assert frontier.counts().pending == 3
+    assert len(frontier) == 3
+
+
+def test_what_is_found_after_a_limit_was_reached_waits_too(life):
+    life.frontier.admit(Request("http://a.test/"))
+    request = take(life.frontier)
+    answer(life.frontier, request)
+    life.frontier.cut_off("page_limit")
+    for url in ("http://a.test/late", "http://a.test/late", "http://a.test/", "http://x.test/"):
+        life.frontier.admit(Link(url, 1, request.url))
+    life.frontier.settle(request, DONE)
+
+    frontier = life.again()
+
+    assert visit(frontier).url == "http://a.test/late"
+    assert frontier.idle
+    assert frontier.counts().turned_away == {"seen": 2, "domain": 1}
+
+
+def test_what_a_callback_waited_for_belongs_to_its_page(life):
+    """After a crash before the page is settled, its callback may ask for the same again."""
+    life.frontier.admit(Request("http://a.test/"))
+    page = take(life.frontier)
+    answer(life.frontier, page)
+    assert life.frontier.admit(Request("http://a.test/part"), within=page.id) is None
+    part = take(life.frontier)
+    answer(life.frontier, part)
+    life.frontier.settle(part, DONE)
+    life.store.flush()
+
+    life.crash()
+    frontier = life.begin()
+
+    page = take(frontier)
+    answer(frontier, page)
+    assert frontier.admit(Request("http://a.test/part"), within=page.id) is None
+    part = take(frontier)
+    answer(frontier, part)
+    frontier.settle(part, DONE)
+    frontier.settle(page, DONE)
+    frontier = life.again()
+    assert frontier.idle
+    assert frontier.admit(Request("http://a.test/part")) == "seen"
+
+
+def test_a_narrower_scope_refuses_what_waits(life):
+    life.frontier.admit(Request("http://a.test/"))
+    life.frontier.admit(Request("http://b.test/"))
+    life.scope = Scope(max_depth=None, accepted_domains=["b.test"])
+
+    frontier = life.again()
+
+    assert frontier.counts().refused == {"domain": 1}
+    assert take(frontier).url == "http://b.test/"
+
+
+def test_a_long_queue_stays_on_disk(tmp_path):
+    life = Life(tmp_path, window=100)
+    for n in range(2000):
+        life.frontier.admit(Link(f"http://a.test/{n}", 1, None))
+
+    assert life.frontier.in_memory <= 100
+    assert len(life.frontier) == 2000
+
+    urls = [visit(life.frontier).url for _ in range(1000)]
+    frontier = life.again()
+    assert frontier.in_memory <= 100
+    urls += [visit(frontier).url for _ in range(1000)]
+
+    assert urls == [f"http://a.test/{n}" for n in range(2000)]
+    assert frontier.idle
+    life.end()
+
+
+def test_priority_and_depth_hold_across_the_window(tmp_path):
+    life = Life(tmp_path, window=40)
+    order = Random(5)
+    found = [(order.randrange(3), order.randrange(4), n) for n in range(500)]
+    for priority, depth, n in found:
+        life.frontier.admit(Request(f"http://a.test/{n}", priority=priority, depth=depth))
+
+    first = [visit(life.frontier) for _ in range(250)]
+    frontier = life.again()
+    requests = first + [visit(frontier) for _ in range(250)]
+
+    ranks = [(-request.priority, request.depth) for request in requests]
+    assert ranks == sorted(ranks)
+    assert len({request.url for request in requests}) == 500
+    life.end()
+
+
+def test_cutting_off_settles_what_is_on_disk_too(tmp_path):
+    life = Life(tmp_path, window=50)
+    for n in range(1000):
+        life.frontier.admit(Link(f"http://a.test/{n}", 1, None))
+
+    life.frontier.cut_off("page_limit")
+
+    assert life.frontier.join(timeout=10)
+    assert life.frontier.counts().refused == {"page_limit": 1000}
+    life.end()
+
+
+def test_a_nearer_find_is_remembered(tmp_path):
+    life = Life(tmp_path)
+    life.scope = Scope(max_depth=5, accepted_domains=["a.test"])
+    life.again()
+    life.frontier.admit(Link("http://a.test/x", 5, "http://a.test/far"))
+    life.frontier.admit(Link("http://a.test/x", 2, "http://a.test/near"))
+
+    frontier = life.again()
+    request = take(frontier)
+
+    assert (request.depth, request.found_on) == (2, "http://a.test/near")
+    life.end()
+
+
+def test_ids_never_meet(life):
+    life.frontier.admit(Request("http://a.test/"))
+    first = visit(life.frontier, "http://a.test/1")
+    frontier = life.again()
+    frontier.admit(Request("http://a.test/2", id=first.id))
+    frontier.admit(Request("http://a.test/3", id="my own"))
+
+    ids = {visit(frontier).id for _ in range(3)} | {first.id}
+
+    assert len(ids) == 4
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32), size=st.integers(1, 40), window=st.sampled_from([1, 5, 50]))
+def test_no_crash_ever_loses_a_page(tmp_path_factory, seed, size, window):
+    """Whatever is committed when, and however often it crashes: every page, each settled once."""
+    chance = Random(seed)
+    address = [f"http://{chance.choice('abc')}.test/{n}" for n in range(size)]
+    links = [[chance.randrange(size) for _ in range(chance.randrange(6))] for _ in range(size)]
+    life = Life(tmp_path_factory.mktemp("job"), window=window)
+    life.frontier.admit(Request(address[0]))
+    taken, crashes = [], 0
+    while not life.frontier.idle:
+        act = chance.random()
+        if act < 0.1 and crashes < 5:
+            life.crash()
+            life.begin()
+            life.frontier.admit(Request(address[0]))
+            taken, crashes = [], crashes + 1
+        elif act < 0.2:
+            life.store.flush()
+        elif act < 0.25:
+            gevent.sleep(0)
+        elif taken and (act < 0.6 or len(taken) >= 4 or not len(life.frontier)):
+            request = taken.pop(chance.randrange(len(taken)))
+            for to in links[address.index(request.url)]:
+                life.frontier.admit(Link(address[to], request.depth + 1, request.url))
+            life.frontier.settle(request, DONE)
+        elif len(life.frontier):
+            taken.append(take(life.frontier))
+            answer(life.frontier, taken[-1])
+    life.end()
+
+    reached, new = set(), {0}
+    while new:
+        reached |= new
+        new = {to for page in new for to in links[page]} - reached
+    rows = life.query("SELECT url FROM urls WHERE status = 'done' ORDER BY url")
+    assert [url for (url,) in rows] == sorted(address[n] for n in reached)
+    assert life.query("SELECT count(*) FROM urls WHERE status IS NULL") == [(0,)]
