@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 
 import webencodings
 
@@ -51,6 +52,7 @@ def decode(body: bytes, content_type: str = "") -> str:
     return text.removeprefix("\ufeff") if source == "bom" else text
 
 
+@lru_cache(maxsize=256)
 def _codec(label: str) -> str | None:
     """Map a label as browsers do: latin-1 means windows-1252, gb2312 means gbk."""
     try:

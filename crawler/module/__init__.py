@@ -11,17 +11,20 @@ from .downloader import Downloader
 from .mid import MID, Address, SerialNumbers
 from .pipeline import Pipeline
 from .registrar import Registrar
+from .remote import ChildError, RemoteAnalyzer
 
 __all__ = [
     "MID",
     "Address",
     "Analyzer",
+    "ChildError",
     "Counts",
     "Downloader",
     "Module",
     "ModuleSummary",
     "Pipeline",
     "Registrar",
+    "RemoteAnalyzer",
     "SerialNumbers",
     "classic_score",
     "load_score",

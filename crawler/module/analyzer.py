@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from types import GeneratorType
 from typing import Any
 
 from ..data import Item, Link, Request, Response, new_id
@@ -17,6 +18,13 @@ Parser = Callable[[Response], Iterable[Any] | None]
 Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What becomes of it.
 Found = Request | Link | Item
+
+#: Says of a URL and its depth whether nobody needs to know that it was found.
+Skip = Callable[[str, int], bool]
+
+
+def _nothing(_url: str, _depth: int) -> bool:
+    return False
 
 
 class Analyzer(Module):
@@ -43,35 +51,46 @@ class Analyzer(Module):
         self.recovers = recover is not None
         self._recover: Any = recover
 
-    def analyze(self, response: Response) -> Generator[Found, None, None]:
-        """Yield what the parsers find; then raise what failed, if anything did."""
-        yield from self._work(response, Response, self.parsers)
+    def analyze(self, response: Response, skip: Skip = _nothing) -> Generator[Found, None, None]:
+        """
+        Yield what the parsers find; then raise what failed, if anything did.
+
+        *skip* is asked, with its depth, whether a URL found is to be left out.
+        """
+        yield from self._work(response, Response, self.parsers, skip)
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
         """Yield what is to be done about a download that failed for good."""
-        yield from self._work(error, ModuleError, (self._recover,))
+        yield from self._work(error, ModuleError, (self._recover,), _nothing)
 
-    def _work(self, origin: Any, kind: type, parsers: Iterable[Any]) -> Iterator[Found]:
+    def _work(self, origin: Any, kind: type, parsers: Iterable[Any], skip: Skip) -> Iterator[Found]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         with self._handling(origin, kind, request):
             failures: list[BaseException] = []
             for found in getattr(origin, "found", ()):
                 yield found_in(origin, found)
             for parse in parsers:
-                yield from self._run(parse, origin, failures)
+                yield from self._run(parse, origin, failures, skip)
             if failures:
                 raise one_of(failures, "parsers failed")
 
     def _run(
-        self, parse: Parser, origin: Response | ModuleError, failures: list[BaseException]
+        self,
+        parse: Parser,
+        origin: Response | ModuleError,
+        failures: list[BaseException],
+        skip: Skip,
     ) -> Iterator[Found]:
         outputs = _outputs(parse, origin)
+        depth = origin.request.depth + 1
         while True:
-            # The parser runs inside next(), and nothing else does: what is raised here is its own.
+            # The parser runs here, and nothing else that could raise: what is raised is its own.
             try:
-                found = next(outputs)
-            except StopIteration:
-                return
+                for found in outputs:
+                    if type(found) is not str or not skip(found, depth):
+                        break
+                else:
+                    return
             except Module.passing:
                 raise
             except BaseException as failure:  # user code may raise anything
@@ -113,6 +132,9 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
 
 def _outputs(parse: Parser, origin: Any) -> Iterator[Any]:
     found = parse(origin)
+    if type(found) is GeneratorType:
+        yield from found
+        return
     if found is None:
         return
     if isinstance(found, Mapping | str | bytes) or not isinstance(found, Iterable):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar
@@ -129,30 +128,14 @@ class Module:
     def _extra(self) -> dict[str, Any]:
         return {}
 
-    @contextmanager
-    def _handling(self, datum: object, kind: type, request: Request | None) -> Iterator[Counts]:
+    def _handling(self, datum: object, kind: type, request: Request | None) -> _Call:
         """Count one call, and raise what goes wrong in it as this module's error."""
         counts = self.counts
         counts.called += 1
         if not isinstance(datum, kind) or request is None:
             raise TypeError(f"{self.mid} takes a {kind.__name__}, not {datum!r}")
         counts.accepted += 1
-        counts.handling += 1
-        began = monotonic()
-        try:
-            yield counts
-        except self.passing:
-            raise  # it says nothing of the module
-        except BaseException as cause:
-            counts.ended(monotonic() - began, failed=True)
-            raise self.error(
-                str(self.mid), request, describe(cause), failure_kind(cause)
-            ) from cause
-        else:
-            counts.completed += 1
-            counts.ended(monotonic() - began, failed=False)
-        finally:
-            counts.handling -= 1
+        return _Call(self, counts, request)
 
     def _own(self, mid: MID | str | None) -> MID:
         if mid is None:
@@ -166,6 +149,34 @@ class Module:
         counts = self.counts
         figures = f"{counts.handling} handling, {counts.completed}/{counts.called} completed"
         return f"<{type(self).__name__} {self.mid}, {figures}>"
+
+
+class _Call:
+    """A context in which a module works on one datum; a class, because it is entered so often."""
+
+    __slots__ = ("_began", "_counts", "_module", "_request")
+
+    def __init__(self, module: Module, counts: Counts, request: Request) -> None:
+        self._module = module
+        self._counts = counts
+        self._request = request
+
+    def __enter__(self) -> Counts:
+        self._counts.handling += 1
+        self._began = monotonic()
+        return self._counts
+
+    def __exit__(self, _kind: object, cause: BaseException | None, _traceback: object) -> None:
+        counts, module = self._counts, self._module
+        counts.handling -= 1
+        if cause is None:
+            counts.completed += 1
+            counts.ended(monotonic() - self._began, failed=False)
+        elif not isinstance(cause, module.passing):  # those say nothing of the module
+            counts.ended(monotonic() - self._began, failed=True)
+            raise module.error(
+                str(module.mid), self._request, describe(cause), failure_kind(cause)
+            ) from cause
 
 
 def name_of(function: object) -> str:

@@ -11,20 +11,26 @@ _MID = re.compile(r"(?P<letter>[^0-9|])(?P<serial>[^|]*)(?:\|(?P<address>.*))?",
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 _MAX_SERIAL = 2**64 - 1
 
+#: In place of an IP: a child of this process, counted in place of a port.
+LOCAL = "local"
 #: The letter of each kind of module.
 LETTERS = {"D": "downloader", "A": "analyzer", "P": "pipeline"}
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Address:
-    """Where a module of another process listens; an IPv6 address is printed in brackets."""
+    """
+    Where a module of another process listens; an IPv6 address is printed in brackets.
+
+    ``local:2`` is no port but the second child of this process.
+    """
 
     ip: str
     port: int
 
     def __post_init__(self) -> None:
         try:
-            ip = str(ipaddress.ip_address(self.ip))
+            ip = self.ip if self.ip == LOCAL else str(ipaddress.ip_address(self.ip))
         except ValueError:
             raise ValueError(f"illegal module IP: {self.ip!r}") from None
         if not 1 <= self.port <= 65535:
@@ -51,7 +57,8 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class MID:
     """
-    ``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` one that lives there.
+    ``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` one that lives there, and
+    ``A2|local:1`` an analyzer in a child process.
 
     They sort downloaders first, then analyzers, then pipelines, each by number.
     """

@@ -19,13 +19,20 @@ class Pipeline(Module):
     Passes an item's value through the *processors*, in order.
 
     A processor owns the value while it works on it and may change it. When one fails the
-    next gets the last good value, unless *fail_fast* ends the item there.
+    next gets the last good value, unless *fail_fast* ends the item there. *keep* is given the
+    finished item, with the request it came from.
     """
 
     letter = "P"
     error = PipelineError
 
-    def __init__(self, *processors: Processor, fail_fast: bool = False, **identity: Any) -> None:
+    def __init__(
+        self,
+        *processors: Processor,
+        fail_fast: bool = False,
+        keep: Callable[[Item], object] = bool,
+        **identity: Any,
+    ) -> None:
         for number, process in enumerate(processors):
             if not callable(process):
                 raise ValueError(
@@ -34,15 +41,18 @@ class Pipeline(Module):
         super().__init__(**identity)
         self.processors = processors
         self.fail_fast = fail_fast
+        self.keep = keep
 
     def send(self, item: Item) -> Item | None:
         """Return the item as the last processor left it, or None if one dropped it."""
         with self._handling(item, Item, item.request if isinstance(item, Item) else None) as counts:
             try:
-                return Item(self._process(item.value), item.request)
+                item = Item(self._process(item.value), item.request)
             except DropItem:
                 counts.dropped += 1
                 return None
+            self.keep(item)
+            return item
 
     def _process(self, value: Any) -> Any:
         failures: list[BaseException] = []

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from ..data import Response
 from ..errors import InvalidURL
-from ..url import resolve
+from ..url import origin, resolve
 
 # Hrefs that are joined by putting two strings together: most of most pages. Whatever a browser
 # would change, or read in a way of its own, is left to the parser.
@@ -38,7 +38,7 @@ class Joiner:
     def __init__(self, response: Response, base: str) -> None:
         self._response = response
         self._base = base
-        self.known = _known(_resolved(base, "/") if base.startswith(_HTTP) else "")
+        self.known = _known(_root(base) if base.startswith(_HTTP) else "")
 
     def __call__(self, href: str) -> str:
         if url := self.known[href]:
@@ -81,6 +81,13 @@ class _Known(dict[str, str]):
 @lru_cache(maxsize=128)
 def _known(root: str) -> _Known:
     return _Known(root)
+
+
+def _root(base: str) -> str:
+    try:
+        return f"{origin(base)}/"
+    except InvalidURL:
+        return ""
 
 
 def _resolved(base: str, href: str) -> str:

@@ -13,6 +13,7 @@ from .join import Joiner
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
 from .links import title as title_of
+from .tree import narrow
 
 if TYPE_CHECKING:
     from parsel import Selector
@@ -127,6 +128,8 @@ class Page(Response):
         from parsel import Selector  # noqa: PLC0415 - not every crawl selects
 
         text = without_dtd(self.text) if kind == "xml" else self.text
+        if kind == "html":
+            text = narrow(text)
         return Selector(text=text, type=kind, base_url=self.url)
 
     @cached_property

@@ -105,8 +105,15 @@ class Spider:
             raise ValueError(f"{type(self).__name__} has no callback {wanted!r}")
         return getattr(self, wanted)  # type: ignore[no-any-return]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy gets: not what a crawl has lent."""
+        return {name: value for name, value in vars(self).items() if name not in _LENT}
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
+
+
+_LENT = ("_fetch", "_waiting")
 
 
 def first_requests(spider: Spider) -> Iterator[Request | str]:

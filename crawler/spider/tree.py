@@ -23,6 +23,21 @@ _SHALLOW = frozenset(
         "title tr track wbr"
     ).split()
 )
+#: A tag with more attributes is cut: parsers compare each with all before it.
+_MOST_ATTRIBUTES = 1000
+#: A page as short as this has no tag that would take long, nor has a tag itself.
+_SHORT_PAGE = 32_000
+_SHORT_TAG = 4 * _MOST_ATTRIBUTES
+#: A tag without its end, or more than that: wherever a quote might open, it does.
+_EXTENT = re.compile(r"""<[a-zA-Z][^>=]*+(?:=\s*+(?:"[^"]*+"|'[^']*+')?+[^>=]*+)*+""")
+_ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?![>"'])[^\s>]++|))?+"""
+#: What is no tag, though it may look like one; or a tag that is too wide, and what of it to keep.
+_WIDE = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b.*?(?:</\1|\Z)"
+    rf"|(?P<kept><[a-z][^\s/>]*+(?:{_ATTRIBUTE}){{{_MOST_ATTRIBUTES}}})(?:{_ATTRIBUTE})++",
+    re.IGNORECASE | re.DOTALL,
+)
 _TAG = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)[^<>]*+>?")
 
 
@@ -47,7 +62,15 @@ def flatten(html: str) -> str:
     The parser looks through all open elements at many a tag: a megabyte of ``<div>`` would
     keep it busy for minutes. What stands between the tags stays, and so do all links.
     """
+    html = narrow(html)
     return html if html.count("<") <= _FEW_TAGS else _TAG.sub(_Nesting().keep, html)
+
+
+def narrow(html: str) -> str:
+    """Return *html* with no more attributes in a tag than any parser reads in no time."""
+    if len(html) <= _SHORT_PAGE or max(map(len, _EXTENT.findall(html)), default=0) <= _SHORT_TAG:
+        return html
+    return _WIDE.sub(lambda found: found["kept"] or found[0], html)
 
 
 class _Nesting:

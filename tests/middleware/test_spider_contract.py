@@ -664,6 +664,7 @@ def test_only_its_own_time_is_counted_for_a_generator():
             yield {"n": n}
 
     chain = SpiderChain([], Spider())
+    chain.timed = True
     for _ in chain.response(PAGE, parse):
         gevent.sleep(0.1)
 

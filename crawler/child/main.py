@@ -1,0 +1,63 @@
+"""What a child does, from its start to its end."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+import sys
+import traceback
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from ..middleware.spider import SpiderChain
+from ..module.child import LINE, MEMORY
+from .introduction import introduced
+from .line import Line
+from .worker import Worker
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    _settle_in()
+    line = Line(LINE, MEMORY)
+    first = line.receive()
+    if first is None:
+        return
+    with ExitStack() as cleanup:
+        try:
+            spider, middlewares = introduced(first)
+            chain = SpiderChain([*middlewares, *spider.middlewares], spider)
+            worker = Worker(line, chain)
+            spider.open()
+            cleanup.callback(spider.close)
+            chain.open()
+            cleanup.callback(chain.close)
+        except BaseException:  # whatever it is, the crawl is told
+            line.send({"unable": traceback.format_exc()})
+            return
+        gc.freeze()  # what is there now stays: not worth looking at again and again
+        line.send({"ready": True})
+        worker.work()
+    line.send({"figures": _figures(chain)})
+
+
+def _settle_in() -> None:
+    """Keep nothing that was our parent's, and do not outlive it."""
+    os.closerange(MEMORY + 1, os.sysconf("SC_OPEN_MAX"))
+    os.set_inheritable(LINE, False)
+    os.set_blocking(LINE, True)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = os.getppid()
+    if sys.platform == "linux":
+        # A callback that never ends would not see the line close.
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit()
+
+
+def _figures(chain: SpiderChain) -> list[list[Any]]:
+    return [[*names, vars(figures)] for names, figures in chain.figures.items()]

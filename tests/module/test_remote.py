@@ -1,0 +1,371 @@
+"""RemoteAnalyzer, and what it is made of: frames, shared memory, a child process."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import gevent
+import gevent.event
+import gevent.pool
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.child.introduction import command, introduction
+from crawler.data import Headers, Item, Link, Request, Response
+from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
+from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
+from crawler.module.child import Child, Gone
+from crawler.module.frames import Inbox, pack
+from crawler.module.shared import Slots
+from crawler.spider import Spider
+
+URL = "http://site.test/"
+HTML = Headers([("Content-Type", "text/html")])
+
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+messages = st.dictionaries(st.text(), jsons, max_size=3)
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    with gevent.Timeout(40):
+        yield
+
+
+@pytest.fixture
+def make():
+    """Make analyzers for a spider; their children end with the test."""
+    made = []
+
+    def make(spider, number=1, fetch=None):
+        told = introduction(spider, [])
+        mids = [MID("A", n, Address("local", n)) for n in range(1, number + 1)]
+        made.extend(RemoteAnalyzer(command(), told, fetch or no_fetch, mid=mid) for mid in mids)
+        return made[0] if number == 1 else made
+
+    yield make
+    for analyzer in made:
+        analyzer.close()
+
+
+def no_fetch(request):
+    raise AssertionError(f"{request} was to be fetched")
+
+
+def page(path="", body="", **fields):
+    return Response(URL + path, 200, HTML, body, Request(URL + path, **fields))
+
+
+def ended(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def open_descriptors():
+    return sorted(link.name for link in Path("/proc/self/fd").iterdir() if link.is_symlink())
+
+
+# -- frames and memory -------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(messages, st.binary(max_size=50)), max_size=4), st.integers(1, 40))
+def test_frames_come_out_as_they_went_in_however_they_are_cut(frames, size):
+    stream = b"".join(pack(*frame) for frame in frames)
+    inbox = Inbox()
+
+    taken = []
+    for start in range(0, len(stream), size):
+        inbox.add(stream[start : start + size])
+        while (frame := inbox.take()) is not None:
+            taken.append(frame)
+
+    assert taken == frames
+
+
+def test_bytes_in_a_message_become_text_and_nothing_else_does():
+    inbox = Inbox()
+    inbox.add(pack({"body": b"\xff\0"}))
+
+    assert inbox.take() == ({"body": "/wA="}, b"")
+    with pytest.raises(TypeError):
+        pack({"set": {1}})
+
+
+def test_each_body_has_a_slot_of_its_own_while_there_are_some():
+    slots = Slots(2)
+    os.close(slots.descriptor)
+    first, second = slots.put(b"a" * 10), slots.put(b"b" * 20)
+
+    assert None not in (first, second)
+    assert first != second
+    assert slots.put(b"c") is None
+    slots.free(first)
+    assert slots.put(b"") is None
+    assert slots.put(bytes(3 << 20)) is None
+    assert slots.put(b"c") == first
+    slots.close()
+
+
+# -- a child -----------------------------------------------------------------------------------
+
+
+def test_an_address_may_be_that_of_a_child():
+    mid = MID.parse("A2|local:1")
+
+    assert (str(mid), mid.address) == ("A2|local:1", Address("local", 1))
+    assert mid < MID.parse("A3|local:1")
+    with pytest.raises(ValueError, match="illegal module IP"):
+        MID.parse("A2|locale:1")
+
+
+def test_a_child_that_ends_says_how():
+    child = Child([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
+
+    with pytest.raises(Gone, match="exit status 7") as gone, child.turn({}, b"x"):
+        child.receive()
+
+    assert gone.value.at_work
+    assert child.dead
+
+
+def test_only_the_call_that_a_child_works_on_is_told_that_it_was_at_work():
+    child = Child([sys.executable, "-c", "import time; time.sleep(100)"])
+    told = []
+
+    def call():
+        try:
+            with child.turn({"body": "x"}, b""):
+                child.receive()
+        except Gone as gone:
+            told.append(gone.at_work)
+
+    calls = [gevent.spawn(call) for _ in range(3)]
+    gevent.idle()
+    os.kill(child.pid, signal.SIGKILL)
+    gevent.joinall(calls)
+
+    assert sorted(told) == [False, False, True]
+
+
+def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_childs():
+    answer = pack({"end": True})
+    work = (
+        f"import os, time; os.read(3, 1); time.sleep(0.3); os.write(3, {answer!r}); os.read(3, 1)"
+    )
+    child = Child([sys.executable, "-c", work])
+
+    with child.turn({}, b""), gevent.Timeout(0.05, TimeLimit(30)):
+        assert child.receive() == ({"end": True}, b"")
+
+    assert not child.dead
+    child.close(1)
+
+
+def test_a_program_that_is_not_there_is_an_error_that_leaves_nothing_open():
+    before = open_descriptors()
+
+    with pytest.raises(FileNotFoundError):
+        Child(["/no/such/program"])
+
+    gevent.sleep(0.01)  # gevent closes sockets a little later
+    assert open_descriptors() == before
+
+
+# -- an analyzer -------------------------------------------------------------------------------
+
+
+class Finder(Spider):
+    def parse(self, response):
+        yield "a b"
+        yield Request(URL + "post", method="POST", body=b"\xff", callback="other", meta={"n": 1})
+        yield {"n": len(response.body), "by": os.getpid(), "meta": dict(response.meta)}
+
+    def errback(self, error):
+        yield {"kind": error.kind, "cause": str(error.__cause__), "url": error.request.url}
+        yield "again"
+
+
+def test_findings_are_those_of_an_analyzer_here(make):
+    analyzer = make(Finder())
+    response = page("dir/", "x" * 300_000, depth=4, meta={"shop": 7})
+
+    link, request, item = analyzer.analyze(response)
+
+    assert link == Link(URL + "dir/a%20b", 5, URL + "dir/")
+    assert (request.url, request.method, request.body) == (URL + "post", "POST", b"\xff")
+    assert (request.depth, request.found_on, request.meta) == (5, URL + "dir/", {"n": 1})
+    assert isinstance(item, Item)
+    assert item.request is response.request
+    pid = analyzer.summary().extra["pid"]
+    assert item.value == {"n": 300_000, "by": pid, "meta": {"shop": 7}}
+    assert pid != os.getpid()
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, 5_000_000])
+def test_bodies_of_every_size_arrive(make, size):
+    analyzer = make(Finder())
+
+    *_, item = analyzer.analyze(page(body=os.urandom(size)))
+
+    assert item.value["n"] == size
+
+
+def test_a_download_that_failed_is_analysed_too(make):
+    error = DownloadError("D1", Request(URL, depth=1), "no such host", "dns")
+    error.__cause__ = FetchError("dns", "no such host")
+    analyzer = make(Finder())
+
+    item, link = analyzer.recover(error)
+
+    assert analyzer.recovers
+    assert item.value == {"kind": "dns", "cause": "dns: no such host", "url": URL}
+    assert link == Link(URL + "again", 2, URL)
+
+
+def test_requests_that_a_middleware_found_are_passed_on_once(make):
+    response = page().replace(found=(Request(URL + "found"),))
+
+    found, *rest = make(Finder()).analyze(response)
+
+    assert (found.url, found.depth) == (URL + "found", 1)
+    assert len(rest) == 3
+
+
+class Failing(Spider):
+    def parse(self, response):
+        yield {"before": 1}
+        raise LookupError("no table")
+
+
+def test_a_failure_has_the_words_it_would_have_here_and_the_traceback_of_the_child(make):
+    analyzer = make(Failing())
+    findings = analyzer.analyze(page())
+
+    assert next(findings).value == {"before": 1}
+    with pytest.raises(AnalyzeError, match="LookupError: no table") as caught:
+        next(findings)
+
+    assert (caught.value.kind, caught.value.module) == ("parse", "A1|local:1")
+    assert caught.value.reason == "LookupError: no table"
+    assert isinstance(caught.value.__cause__, ChildError)
+    assert 'raise LookupError("no table")' in str(caught.value.__cause__)
+    counts = analyzer.counts
+    assert (counts.called, counts.completed, counts.handling) == (1, 0, 0)
+    assert counts.failing > 0
+
+
+class Asking(Spider):
+    def parse(self, response):
+        yield {"got": self.fetch(URL + "more").text}
+
+
+def test_what_a_callback_fetches_is_fetched_here_by_the_greenlet_that_waits(make):
+    fetchers = []
+
+    def fetch(request):
+        fetchers.append(gevent.getcurrent())
+        return Response(request.url, 200, HTML, "more" * 100_000, request)
+
+    [item] = make(Asking(), fetch=fetch).analyze(page())
+
+    assert item.value == {"got": "more" * 100_000}
+    assert fetchers == [gevent.getcurrent()]
+
+
+def test_a_page_may_follow_while_another_waits_for_what_it_fetches(make):
+    asked, go_on = gevent.event.Event(), gevent.event.Event()
+
+    def fetch(request):
+        asked.set()
+        go_on.wait()
+        return Response(request.url, 200, HTML, "ok", request)
+
+    analyzer = make(Asking(), fetch=fetch)
+    first = gevent.spawn(lambda: list(analyzer.analyze(page())))
+    asked.wait()
+    second = gevent.spawn(lambda: list(analyzer.analyze(page(body="x" * 100_000))))
+    gevent.idle()
+    go_on.set()
+
+    assert [item.value for item in first.get() + second.get()] == [{"got": "ok"}] * 2
+
+
+class Sleeping(Spider):
+    def parse(self, response):
+        import time
+
+        time.sleep(float(response.text))
+        yield {"slept": response.text}
+
+
+def test_a_call_that_is_given_up_takes_the_child_along_and_others_get_another(make):
+    analyzer = make(Sleeping())
+    analyzer.start()
+    pid = analyzer.summary().extra["pid"]
+    findings = analyzer.analyze(page(body="100"))
+    behind = gevent.spawn(lambda: [item.value for item in analyzer.analyze(page(body="0"))])
+    gevent.idle()
+
+    findings.close()
+
+    assert behind.get() == [{"slept": "0"}]
+    assert ended(pid)
+    assert analyzer.restarts == 1
+    assert analyzer.counts.handling == 0
+
+
+def test_a_time_limit_ends_the_child_that_overran_it(make):
+    analyzer = make(Sleeping())
+    findings = analyzer.analyze(page(body="100"))
+
+    with pytest.raises(AnalyzeError) as caught, gevent.Timeout(0.2, TimeLimit(0.2)):
+        next(findings)
+
+    assert caught.value.kind == "timeout"
+    assert [item.value for item in analyzer.analyze(page(body="0"))] == [{"slept": "0"}]
+
+
+def test_the_registrar_spreads_pages_over_children(make):
+    registrar = Registrar()
+    for analyzer in make(Finder(), 2):
+        registrar.register(analyzer)
+
+    def analyse(_):
+        *_, item = registrar.get(Analyzer).analyze(page())
+        return item.value["by"]
+
+    pids = gevent.pool.Pool(8).map(analyse, range(16))
+
+    assert len(set(pids)) == 2
+    # The first eight go half and half; who is faster with those gets more of the others.
+    assert min(pids.count(pid) for pid in set(pids)) >= 4
+
+
+def test_a_closed_analyzer_starts_nothing(make):
+    analyzer = make(Finder())
+    list(analyzer.analyze(page()))
+    pid = analyzer.summary().extra["pid"]
+
+    analyzer.close()
+
+    assert ended(pid)
+    with pytest.raises(AnalyzeError, match="has been closed"):
+        analyzer.analyze(page())
+
+
+def test_what_is_no_response_is_refused(make):
+    analyzer = make(Finder())
+
+    with pytest.raises(TypeError, match="takes a Response"):
+        analyzer.analyze("text")
+
+    assert (analyzer.counts.called, analyzer.counts.accepted) == (1, 0)
