@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
 from collections.abc import Mapping
@@ -11,12 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
+import gevent
 import pycurl
 from gevent import get_hub
 
 from ..data import Request, Response
 from ..errors import FetchError, StateError
-from . import coding
+from . import coding, descriptors
 from .check import check
 from .guard import AddressGuard
 from .handle import AllowAddress, Handle, milliseconds
@@ -24,6 +26,13 @@ from .identity import user_agent as default_user_agent
 from .limits import Limits
 from .multi import Failure, Multi
 from .slots import HostSlots
+
+log = logging.getLogger(__name__)
+
+#: Seconds to wait for descriptors to become free, before each further try.
+_WAITS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
+#: How many descriptors there should be for each connection; one in use has two.
+_SHARE = 4
 
 #: Options and codes that libcurl has and pycurl does not name.
 _SUPPRESS_CONNECT_HEADERS = 265
@@ -46,7 +55,8 @@ class CurlFetch:
     At most *max_connections* transfers run and connections are open at once, and with one
     host at most *max_host_connections* (0 is any number; a crawl leaves that to its
     frontier). What waits for its turn has not started its clock: libcurl's own queue
-    would count the wait against the timeout, so it is never used.
+    would count the wait against the timeout, so it is never used. A process that runs out of
+    file descriptors keeps to fewer connections from then on, and tries again.
 
     *ca_file* replaces the system's certificates. *allow_address* is asked, with the
     request, about each address before it is connected to: the proxy's where there is
@@ -75,11 +85,43 @@ class CurlFetch:
         self._ca_file = ca_file
         self._allow_address = AddressGuard() if allow_address is None else allow_address
         self._multi: Multi | None = None
+        self._lowered = False
         self._idle: list[Handle] = []
+
+    def trust(self, url: str) -> None:
+        """Let the guard of addresses take the host of *url* for one that the user named."""
+        if isinstance(self._allow_address, AddressGuard):
+            self._allow_address.trust(url)
 
     def __call__(self, request: Request) -> Response:
         check(request)
-        multi = self._open()
+        for wait in _WAITS:
+            multi = self._open()
+            connections = multi.max_connections
+            try:
+                return self._exchange(multi, request)
+            except FetchError as error:
+                if error.kind != "descriptors":
+                    raise
+            # Whoever began before others were told to be fewer has nothing to say.
+            if connections == multi.max_connections:
+                self._be_fewer(multi)
+            gevent.sleep(wait)
+        return self._exchange(self._open(), request)
+
+    def _be_fewer(self, multi: Multi) -> None:
+        fewer = max(1, min(multi.max_connections // 2, descriptors.limit() // _SHARE))
+        told = logging.DEBUG if self._lowered else logging.WARNING
+        self._lowered = True
+        log.log(
+            told,
+            "out of file descriptors: at most %d connections at a time instead of %d; "
+            "`ulimit -n` allows %d descriptors",
+            *(fewer, multi.max_connections, descriptors.limit()),
+        )
+        multi.lower(fewer)
+
+    def _exchange(self, multi: Multi, request: Request) -> Response:
         handle = self._idle.pop() if self._idle else self._new_handle()
         try:
             handle.prepare(request)
@@ -207,11 +249,26 @@ _KINDS = {
 }
 
 
+#: What libcurl calls it when it cannot open a file, a socket or a pipe.
+_WITHOUT_DESCRIPTORS = frozenset(
+    {
+        pycurl.E_COULDNT_RESOLVE_PROXY,
+        pycurl.E_COULDNT_RESOLVE_HOST,
+        pycurl.E_COULDNT_CONNECT,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_OUT_OF_MEMORY,
+        pycurl.E_FAILED_INIT,
+    }
+)
+
+
 def _error(failure: Failure, handle: Handle, request: Request) -> FetchError:
     code, text = failure
     text = text or handle.easy.errstr()
     if handle.blocked_address and code == pycurl.E_COULDNT_CONNECT:
         return FetchError("blocked_address", f"{handle.blocked_address} is not allowed")
+    if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and descriptors.none_left()):
+        return FetchError("descriptors", "this process has no file descriptor left")
     if request.proxy and _is_the_proxys(code, handle):
         return FetchError("proxy", text)
     if handle.header_size > handle.limits.headers:

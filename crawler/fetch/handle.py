@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ import pycurl
 from ..data import Headers, Request, Response
 from ..errors import FetchError
 from . import coding
+from .descriptors import is_out_of_descriptors
 from .limits import Limits
 
 #: Says whether a request may connect to an address: (ip, port, request).
@@ -40,6 +42,7 @@ class Handle:
     ) -> None:
         self.easy = pycurl.Curl()
         self.blocked_address = ""
+        self.out_of_descriptors = False
         self._options = options
         self.limits = limits
         self._allow_address = allow_address
@@ -97,6 +100,9 @@ class Handle:
         self._request = _PLAIN
 
     def close(self) -> None:
+        # Whoever keeps the error that ended this keeps the handle too, by its traceback.
+        self._lines.clear()
+        self._chunks.clear()
         self.easy.close()
         self._close_opened()
 
@@ -160,8 +166,14 @@ class Handle:
         if self._allow_address is not None and not self._allow_address(ip, port, self._request):
             self.blocked_address = f"{ip}:{port}"
             return pycurl.SOCKET_BAD
-        opened = socket.socket(address.family, address.socktype, address.protocol)
-        self._opened.append(opened)
+        try:
+            opened = socket.socket(address.family, address.socktype, address.protocol)
+            self._opened.append(opened)
+            # pycurl, which makes the duplicate, prints what it cannot report.
+            os.close(os.dup(opened.fileno()))
+        except OSError as error:
+            self.out_of_descriptors = is_out_of_descriptors(error)
+            return pycurl.SOCKET_BAD
         return opened
 
     def _close_opened(self) -> None:

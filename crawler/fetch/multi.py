@@ -34,7 +34,10 @@ class Multi:
         self.hub = hub
         self.pid = os.getpid()
         self._loop: Any = hub.loop
+        self.max_connections = max_connections
         self._slots = Semaphore(max_connections)
+        #: How many slots are to be taken away as they are given back.
+        self._surplus = 0
         self._running: dict[pycurl.Curl, Any] = {}
         self._sockets: dict[int, Any] = {}
         self._timer: Any = None
@@ -42,8 +45,7 @@ class Multi:
         self._kicked = False
         self._closed = False
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, max_connections)
+        self._set_max_connections(max_connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._call_back)
 
@@ -52,7 +54,8 @@ class Multi:
 
     def perform(self, easy: pycurl.Curl) -> Failure | None:
         """Run the transfer and return how it failed, if it did; an exception cancels it."""
-        with self._slots:
+        self._slots.acquire()
+        try:
             if self._closed:
                 return CLOSED
             self._running[easy] = getcurrent()
@@ -63,6 +66,26 @@ class Multi:
             finally:
                 self._release(easy)
             return failure
+        finally:
+            self._free_slot()
+
+    def lower(self, max_connections: int) -> None:
+        """Keep to fewer connections from now on; those in use beyond that end with their transfers."""
+        self._surplus += self.max_connections - max_connections
+        self.max_connections = max_connections
+        self._set_max_connections(max_connections)
+        while self._surplus and self._slots.acquire(blocking=False):
+            self._surplus -= 1
+
+    def _set_max_connections(self, number: int) -> None:
+        self._multi.setopt(pycurl.M_MAXCONNECTS, number)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, number)
+
+    def _free_slot(self) -> None:
+        if self._surplus:
+            self._surplus -= 1
+        else:
+            self._slots.release()
 
     def close(self) -> None:
         """Fail what is in flight and release every connection and watcher."""

@@ -17,6 +17,7 @@ from ..data import Headers, Request, Response
 from ..errors import FetchError
 from . import coding
 from .check import check
+from .descriptors import is_out_of_descriptors
 from .identity import user_agent
 from .limits import Limits
 
@@ -155,6 +156,8 @@ def _kind(error: Exception, otherwise: str) -> str:
     causes = _causes(error)
     if any(_TOO_MANY_HEADERS in cause.args for cause in causes):
         return "too_large"
+    if any(map(is_out_of_descriptors, causes)):
+        return "descriptors"
     for types, kind in _kinds():
         if any(isinstance(cause, types) for cause in causes):
             return kind or otherwise

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import gevent
 
 from ..errors import TimeLimit
 
+#: How often TimeLimit is thrown into code that swallows it.
+_MOST_THROWN = 3
+
 
 class Alarm:
-    """Throws TimeLimit into the greenlet that entered it, if it stays in too long."""
+    """
+    Throws TimeLimit into the greenlet that entered it, if it stays in too long.
 
-    def __init__(self, seconds: float) -> None:
+    Code that swallows it, as a bare ``except:`` does, gets it again each time as much has passed.
+    If it swallows three the greenlet is *given_up*, and *on_given_up* is called.
+    """
+
+    def __init__(self, seconds: float, on_given_up: Callable[[], object] = bool) -> None:
+        self.given_up = False
         self._seconds = seconds
-        # It rings again and again: a bare `except:` in user code does not get away with it.
+        self._on_given_up = on_given_up
+        self._thrown = 0
         self._timer = gevent.get_hub().loop.timer(seconds, seconds)
 
     def __enter__(self) -> None:
+        self._thrown = 0
         # again(), not start(): a timer that is started again only has the rest of its time.
-        self._timer.again(gevent.getcurrent().throw, TimeLimit(self._seconds))
+        self._timer.again(self._ring, gevent.getcurrent())
 
     def __exit__(self, *exc_info: object) -> None:
         self._timer.stop()
@@ -36,3 +48,13 @@ class Alarm:
 
     def close(self) -> None:
         self._timer.close()
+
+    def _ring(self, greenlet: Any) -> None:
+        """Run by the hub, each time the limit has passed."""
+        if self._thrown == _MOST_THROWN:
+            self._timer.stop()
+            self.given_up = True
+            self._on_given_up()
+        else:
+            self._thrown += 1
+            greenlet.throw(TimeLimit(self._seconds))

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 
-from ..frontier import Budget, Frontier, Politeness, Retries, Scope, TrapGuard
+from ..data import Request
+from ..frontier import (
+    Budget,
+    DurableFrontier,
+    Frontier,
+    Politeness,
+    Retries,
+    Scope,
+    Store,
+    TrapGuard,
+)
 from ..module import Analyzer, Downloader, Module, Pipeline
+from .memory import Memory
 
 #: The lists of ModuleArgs, and what each holds.
 _KINDS: dict[str, type[Module]] = {
@@ -24,7 +36,7 @@ class RequestArgs:
     The domains of the first requests are accepted in any case. A depth equal to
     *max_depth* is fetched; 0 means the first requests only, None no limit. *include* and
     *exclude* are regular expressions, looked for anywhere in a URL. *agent* is the name that
-    a robots.txt knows the crawler by.
+    a robots.txt knows the crawler by. A crawl with a *store* goes on with what is in it.
     """
 
     accepted_domains: Collection[str] = ()
@@ -36,6 +48,7 @@ class RequestArgs:
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
+    store: Store | None = field(default=None, repr=False, compare=False)
     scope: Scope = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -50,7 +63,8 @@ class RequestArgs:
 
     def frontier(self, first: Iterable[str] = ()) -> Frontier:
         """Return a new frontier, which accepts the domains of the *first* URLs too."""
-        return Frontier(
+        make = Frontier if self.store is None else partial(DurableFrontier, self.store)
+        return make(
             self.scope.including(first),
             politeness=self.politeness,
             retries=self.retries,
@@ -85,7 +99,9 @@ class ModuleArgs:
     """
     The modules, and how many data each stage works on at a time.
 
-    *time_limit* is the seconds a module may work on one datum before it is interrupted.
+    *time_limit* is the seconds a module may work on one datum before it is interrupted. One
+    that never yields cannot be: after three times the limit *on_stuck* is called with the
+    request, in a thread of its own.
     """
 
     downloaders: Sequence[Downloader]
@@ -95,6 +111,8 @@ class ModuleArgs:
     analyze_workers: int = 16
     pipeline_workers: int = 16
     time_limit: float = 300.0
+    memory: Memory = field(default=Memory())
+    on_stuck: Callable[[Request], object] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():

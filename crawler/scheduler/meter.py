@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, process_time
+from typing import Any
 
 from ..data import Response
 
@@ -31,11 +33,14 @@ class Meter:
     def __init__(self) -> None:
         self.began: float | None = None
         self.ended: float | None = None
+        self._cpu = 0.0
         self.responses = 0
         self.bytes = 0
         self.statuses: Counter[int] = Counter()
         self._buckets: Counter[int] = Counter()
         self._slowest = 0.0
+        #: Seconds that earlier processes took.
+        self._before = 0.0
         self._seconds: deque[list[int]] = deque(maxlen=_WINDOW + 1)
 
     def count(self, response: Response) -> None:
@@ -50,15 +55,43 @@ class Meter:
         else:
             self._seconds.append([second, 1])
 
+    def figures(self) -> dict[str, Any]:
+        """Return all that go_on_from() needs, as JSON knows it."""
+        return {
+            "responses": self.responses,
+            "bytes": self.bytes,
+            "statuses": dict(self.statuses),
+            "buckets": dict(self._buckets),
+            "slowest": self._slowest,
+            "elapsed": self.elapsed,
+        }
+
+    def go_on_from(self, figures: Mapping[str, Any]) -> None:
+        """Count on from the *figures* of an earlier process."""
+        self.responses = figures["responses"]
+        self.bytes = figures["bytes"]
+        self.statuses.update({int(code): n for code, n in figures["statuses"].items()})
+        self._buckets.update({int(bucket): n for bucket, n in figures["buckets"].items()})
+        self._slowest = figures["slowest"]
+        self._before = figures["elapsed"]
+
     def start(self) -> None:
         self.began = monotonic()
+        self._cpu = process_time()
 
     def stop(self) -> None:
         self.ended = monotonic()
+        self._cpu = process_time() - self._cpu
 
     @property
     def elapsed(self) -> float:
-        return 0.0 if self.began is None else (self.ended or monotonic()) - self.began
+        now = 0.0 if self.began is None else (self.ended or monotonic()) - self.began
+        return self._before + now
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU that the process has used since the start."""
+        return self._cpu if self.began is None or self.ended else process_time() - self._cpu
 
     @property
     def rate(self) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 import gevent
@@ -21,13 +23,17 @@ from ..errors import (
     NoModule,
     PoolClosed,
     Refusal,
+    TimeLimit,
+    Unwritable,
 )
 from ..frontier import DONE, Frontier, Next, Outcome, failed
 from ..module import Analyzer, Downloader, Pipeline, Registrar
 from .alarm import Alarm
 from .args import DataArgs, ModuleArgs
 from .errors import ErrorPool
+from .memory import MemoryGuard
 from .meter import Meter
+from .watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +43,10 @@ T = TypeVar("T")
 _MODULE_WAIT = 60.0
 #: The priority of what a callback waits for: before everything else of its host.
 _FIRST = 1_000_000
+#: What is counted of items.
+_ITEMS = ("items_found", "items_processed", "items_failed", "items_dropped")
+#: After how many findings of one page the others have a turn.
+_TURN = 256
 #: Seconds a killed greenlet gets to unwind before it is left behind.
 _UNWIND = 5.0
 
@@ -47,14 +57,15 @@ class Visit:
 
     *open* counts its data in pools and in workers' hands: its request, its response,
     each of its items. When the last is gone it ends with *outcome*; None means that the
-    request went back to the frontier.
+    request went back to the frontier. *size* is the bytes of its response's body.
     """
 
-    __slots__ = ("open", "outcome", "request")
+    __slots__ = ("open", "outcome", "request", "size")
 
     def __init__(self, request: Request) -> None:
         self.request = request
         self.open = 0
+        self.size = 0
         self.outcome: Outcome | None = DONE
 
     def fail(self, kind: str) -> None:
@@ -104,12 +115,21 @@ class Run:
         #: By id, who waits for a request that fetch() has let in.
         self._awaited: dict[str, AsyncResult[Response]] = {}
         #: What each worker greenlet has in hand.
-        self._at_work: dict[object, tuple[Visit, Alarm]] = {}
+        self._at_work: dict[Any, tuple[Visit, Alarm]] = {}
+        #: How many workers wait, stood in for.
+        self._standing = 0
+        self._room = Event()
+        self.memory = MemoryGuard(modules.memory, self._room.set)
+        working_on = partial(_worked_on, self._at_work)
+        self._watchdog = Watchdog(modules.time_limit, working_on, modules.on_stuck)
         frontier.on_drop = self._dropped
 
     def begin(self) -> None:
         args = self._args
         self.meter.start()
+        self._watchdog.start()
+        if self.memory.limits.of_process:
+            self._feeders.spawn(self.memory.watch)
         self._keep(self._feeders, self._feed)
         budget = self.frontier.budget
         if budget.seconds is not None:
@@ -142,6 +162,8 @@ class Run:
                     "%d workers would not end: a module swallows GreenletExit", len(self._workers)
                 )
         finally:
+            self._watchdog.stop()
+            self.memory.close()
             self.frontier.close()
             self.errors.close()
             self.meter.stop()
@@ -159,7 +181,8 @@ class Run:
         request = request.replace(id=new_id(), priority=_FIRST)
         awaited = self._awaited[request.id] = AsyncResult()
         try:
-            reason = self.frontier.admit(request)
+            within = None if visit is None else visit.request.id
+            reason = self.frontier.admit(request, within=within)
             if reason is not None:
                 raise Refusal(reason)
             with self.waiting():
@@ -174,6 +197,21 @@ class Run:
 
     def works_in(self, greenlet: object) -> bool:
         return any(greenlet is worker for worker in self._workers)
+
+    @property
+    def analysing(self) -> Request | None:
+        """The request that a module works on at this very moment; any thread may ask."""
+        return _worked_on(self._at_work)
+
+    def figures(self) -> dict[str, Any]:
+        """Return all that go_on_from() needs, as JSON knows it."""
+        return {"meter": self.meter.figures()} | {name: getattr(self, name) for name in _ITEMS}
+
+    def go_on_from(self, figures: Mapping[str, Any]) -> None:
+        """Count on from the *figures* of an earlier run."""
+        self.meter.go_on_from(figures["meter"])
+        for name in _ITEMS:
+            setattr(self, name, figures[name])
 
     # -- pumps ------------------------------------------------------------------------------
 
@@ -203,6 +241,7 @@ class Run:
         while True:
             self._slots.acquire()
             try:
+                self._wait_for_room()
                 self._feed_one()
             except FrontierClosed:
                 return
@@ -221,6 +260,12 @@ class Run:
         finally:
             self._close(visit)
 
+    def _wait_for_room(self) -> None:
+        """Wait while memory is short, as long as anything moves that may leave some."""
+        while self.memory.short and self._visits > self._standing:
+            self._room.clear()
+            self._room.wait()
+
     def _end_after(self, seconds: float) -> None:
         gevent.sleep(seconds)
         self.frontier.cut_off("time_limit")
@@ -231,7 +276,8 @@ class Run:
             before = self.meter.responses
             gevent.sleep(patience)
             pages = self.meter.responses - before
-            slow = pages < rate * patience and not self.frontier.paused
+            held = self.frontier.paused or self.memory.short
+            slow = pages < rate * patience and not held
         self.frontier.cut_off("slow")
 
     def _work(
@@ -240,13 +286,16 @@ class Run:
         handle: Callable[[Visit, T, Alarm], None],
         until: Event | None = None,
     ) -> None:
-        alarm = Alarm(self._args.time_limit)
         me = gevent.getcurrent()
+        give_up = partial(self._leave_behind, me, pool, handle)
+        alarm = Alarm(self._args.time_limit, give_up)
         try:
             while until is None or not until.is_set():
                 visit, datum = pool.get()
                 self._at_work[me] = (visit, alarm)
                 self._do(visit, datum, handle, alarm)
+                if alarm.given_up:
+                    return
                 del self._at_work[me]
         except PoolClosed:
             return
@@ -258,14 +307,21 @@ class Run:
     def _stood_in(self, alarm: Alarm) -> Iterator[None]:
         """Let another greenlet analyse while this one waits; it ends with what it has in hand."""
         back = Event()
+        self._standing += 1
+        self._room.set()
         substitute = self._workers.spawn(self._work, self.responses, self._analyze, back)
         try:
             with alarm.paused():
                 yield
         finally:
+            self._standing -= 1
             back.set()
-            if substitute not in self._at_work:
-                substitute.kill(block=False)
+            gevent.get_hub().loop.run_callback(self._dismiss, substitute)
+
+    def _dismiss(self, substitute: gevent.Greenlet[..., None]) -> None:
+        """Run by the hub: by now the substitute may have something in hand, and then finishes it."""
+        if substitute not in self._at_work:
+            substitute.throw(gevent.GreenletExit)
 
     def _do(
         self, visit: Visit, datum: T, handle: Callable[[Visit, T, Alarm], None], alarm: Alarm
@@ -281,7 +337,25 @@ class Run:
             self._interrupted(visit, datum, cause)
             raise
         finally:
-            self._close(visit)
+            if not alarm.given_up:
+                self._close(visit)
+
+    def _leave_behind(self, worker: object, pool: Pool[Any], handle: Callable[..., None]) -> None:
+        """Go on without *worker*, in a module that swallows its time limit; run by the hub."""
+        visit, _ = self._at_work.pop(worker)
+        self._workers.spawn(self._take_over, visit, pool, handle)
+
+    def _take_over(self, visit: Visit, pool: Pool[Any], handle: Callable[..., None]) -> None:
+        """End *visit*, and work in the place of the one who was left behind with it."""
+        limit = TimeLimit(self._args.time_limit)
+        reason = f"{limit}, swallowed what said so, and was left behind"
+        self._report(visit, _of_scheduler(visit, "timeout", reason, limit))
+        self._close(visit)
+        self.items_failed += handle == self._process
+        if handle == self._download:
+            self._slots.release()
+        if not self._stopping:
+            self._work(pool, handle)
 
     def _interrupted(self, visit: Visit, datum: object, cause: BaseException) -> None:
         if self._stopping:
@@ -296,6 +370,7 @@ class Run:
         if awaited is not None:
             awaited.set_exception(error)
         log.debug("%s", error)
+        _forget_locals(error)
         self.errors.report(error)
 
     # -- stages -----------------------------------------------------------------------------
@@ -303,12 +378,16 @@ class Run:
     def _download(self, visit: Visit, request: Request, alarm: Alarm) -> None:
         try:
             result = self._fetch(request, alarm)
+            if alarm.given_up:
+                return
+            self._weigh(visit, result)
             outcome = self.frontier.fetched(request, result)
             if outcome is Next.ANALYZE and isinstance(result, Response):
                 self._deliver(visit, result)
                 return
         finally:
-            self._slots.release()
+            if not alarm.given_up:
+                self._slots.release()
         visit.outcome = outcome if isinstance(outcome, Outcome) else None
         if visit.outcome is None:
             return
@@ -351,12 +430,25 @@ class Run:
     def _analyze(self, visit: Visit, datum: Response | ModuleError, alarm: Alarm) -> None:
         analyzer = self.registrar.get(Analyzer, timeout=_MODULE_WAIT)
         if isinstance(datum, Response):
-            findings = analyzer.analyze(datum)
+            findings = analyzer.analyze(datum, self.frontier.turns_away)
         else:
             findings = analyzer.recover(datum)
+        self.frontier.begin_analysis(visit.request)
+        try:
+            self._gather(visit, findings, alarm)
+        except Unwritable as error:
+            raise _of_scheduler(visit, "unwritable", str(error), error) from error
+        finally:
+            self.frontier.end_analysis()
+
+    def _gather(self, visit: Visit, findings: Generator[Any], alarm: Alarm) -> None:
         # Closed at once: a traceback may keep a generator, and its place in the counts, alive.
         with alarm, closing(findings):
-            for found in findings:
+            for number, found in enumerate(findings, 1):
+                if not number % _TURN:
+                    gevent.sleep(0)
+                if alarm.given_up:
+                    return
                 if isinstance(found, Item):
                     with alarm.paused():
                         self._hand(visit, found, self.items)
@@ -371,9 +463,11 @@ class Run:
                 kept = pipeline.send(item)
         except BaseException as error:
             # What stop() interrupts is not failed but pending, as its request is.
-            if isinstance(error, CrawlerError) or not self._stopping:
+            if (isinstance(error, CrawlerError) or not self._stopping) and not alarm.given_up:
                 self.items_failed += 1
             raise
+        if alarm.given_up:
+            return
         if kept is None:
             self.items_dropped += 1
         else:
@@ -400,9 +494,17 @@ class Run:
             return
         if visit.outcome is not None:
             self.frontier.settle(visit.request, visit.outcome)
+            visit.outcome = None
         self._visits -= 1
+        self.memory.held -= visit.size
+        self._room.set()
         if not self._visits:
             self._quiet.set()
+
+    def _weigh(self, visit: Visit, result: Response | ModuleError) -> None:
+        if isinstance(result, Response):
+            visit.size = len(result.body)
+            self.memory.held += visit.size
 
     def _give_back(self, visit: Visit) -> None:
         if visit.outcome is not None:
@@ -415,6 +517,34 @@ class Run:
             visit, _ = pool.get()
             self._give_back(visit)
             self._close(visit)
+
+
+def _worked_on(at_work: Mapping[Any, tuple[Visit, Alarm]]) -> Request | None:
+    """
+    Return the request that the greenlet which runs has in hand.
+
+    Of all that have begun it alone has no frame to come back to: nothing needs to be noted
+    for this, and it is right after every switch.
+    """
+    workers = list(at_work.items())
+    return next((visit.request for one, (visit, _) in workers if one.gr_frame is None), None)
+
+
+def _forget_locals(error: BaseException) -> None:
+    """Let go of the pages that tracebacks keep alive: there may be any number of errors."""
+    # Where it was caught says nothing, and that frame cannot be cleared: it is at work.
+    error.__traceback__ = None
+    known: set[int] = set()
+    waiting = [error.__cause__]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or id(cause) in known:
+            continue
+        known.add(id(cause))
+        traceback.clear_frames(cause.__traceback__)
+        waiting.append(cause.__cause__)
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
 
 
 def _failure(visit: Visit, result: Response | ModuleError, kind: str) -> ModuleError:

@@ -11,7 +11,7 @@ import gevent
 
 from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
-from ..frontier import HostFigures
+from ..frontier import Frontier, HostFigures
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .errors import ErrorPool
@@ -42,6 +42,8 @@ class Scheduler:
         self._data_args = DataArgs()
         self._module_args: ModuleArgs
         self._run: Run
+        #: The limit that stopped the last run, if one did: memory_limit.
+        self.stopped_by = ""
         #: Modules may be registered and removed while the scheduler runs.
         self.registrar = Registrar()
 
@@ -54,7 +56,7 @@ class Scheduler:
             for module in module_args.modules:
                 registrar.register(module)
             run = Run(
-                request_args.frontier(), data_args, module_args, registrar, _errors(data_args)
+                Frontier(request_args.scope), data_args, module_args, registrar, _errors(data_args)
             )
             if self._initialized:
                 self._run.errors.close()
@@ -71,8 +73,9 @@ class Scheduler:
             requests = _requests(first)
             run = self._new_run(requests)
             reasons = [(request.url, run.frontier.admit(request)) for request in requests]
-            if all(reason for _, reason in reasons):
+            if all(reason for _, reason in reasons) and not run.frontier.resumed:
                 raise Refused({url: str(reason) for url, reason in reasons})
+            self.stopped_by = ""
             for module in self.registrar.all(Module):
                 module.clear()
             run.begin()
@@ -187,6 +190,9 @@ class Scheduler:
             moved=len(run.frontier.moved),
             waiting_for=run.frontier.waiting_for(),
             next_wake=run.frontier.next_wake(),
+            queued=len(run.frontier),
+            resting=run.frontier.resting(),
+            cpu=run.meter.cpu,
             items=ItemCounts(
                 run.items_found, run.items_processed, run.items_failed, run.items_dropped
             ),
@@ -239,7 +245,19 @@ class Scheduler:
         if errors.closed:
             errors = _errors(self._data_args)
         frontier = self._request_args.frontier(request.url for request in first)
-        return Run(frontier, self._data_args, self._module_args, self.registrar, errors)
+        run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
+        run.memory.on_full = self._stop_at
+        store = self._request_args.store
+        if store is not None:
+            if (figures := store.fact("run")) is not None:
+                run.go_on_from(figures)
+            store.facts["run"] = run.figures
+        return run
+
+    def _stop_at(self, limit: str) -> None:
+        if self.status is Status.STARTED:
+            self.stopped_by = limit
+            gevent.spawn(self.stop)
 
     def _modules(self, kind: type[Module]) -> tuple[ModuleSummary, ...]:
         return tuple(module.summary() for module in self.registrar.all(kind))

@@ -69,6 +69,11 @@ class Summary:
     #: What keeps the next request from being taken, and for how many seconds, if that is known.
     waiting_for: str = field(compare=False)
     next_wake: float | None = field(compare=False)
+    #: How many requests wait in the frontier, and why the host that is due first is not due yet.
+    queued: int = field(compare=False)
+    resting: str = field(compare=False)
+    #: Seconds of CPU the process has used since the start.
+    cpu: float = field(compare=False)
     rate: float = field(compare=False)
     elapsed: float = field(compare=False)
 

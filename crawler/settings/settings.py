@@ -15,6 +15,7 @@ from ..fetch import AddressGuard, CurlFetch, Limits, any_address
 from ..frontier import Budget, Politeness, Retries
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
+from ..scheduler.memory import Memory
 from .explain import Described, Explained
 from .sources import Given, from_environ, from_mapping, from_toml
 from .table import SETTINGS, Setting, find
@@ -37,6 +38,7 @@ class Settings:
 
     concurrency: int = ModuleArgs.download_workers
     analyze_workers: int = ModuleArgs.analyze_workers
+    analyzers: int = 0
     pipeline_workers: int = ModuleArgs.pipeline_workers
     time_limit: float = ModuleArgs.time_limit
     depth: int | None = RequestArgs.max_depth
@@ -52,6 +54,7 @@ class Settings:
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
+    memory: Memory = field(default=Memory())
     limits: Limits = field(default=Limits())
     pools: DataArgs = field(default=DataArgs())
     origins: Mapping[str, Sequence[Given]] = field(default_factory=dict, compare=False)
@@ -125,6 +128,7 @@ class Settings:
             analyze_workers=self.analyze_workers,
             pipeline_workers=self.pipeline_workers,
             time_limit=self.time_limit,
+            memory=self.memory,
         )
 
     def fetch(self) -> CurlFetch:

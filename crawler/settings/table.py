@@ -91,6 +91,11 @@ SECTIONS = {
             "budget.bandwidth",
         ),
         Setting("analyze_workers", COUNT, "Responses parsed at a time."),
+        Setting(
+            "analyzers",
+            LEVEL,
+            "Processes that parse, for pages that take long; 0 is to parse in this one.",
+        ),
         Setting("pipeline_workers", COUNT, "Items processed at a time."),
         Setting(
             "time_limit",
@@ -163,6 +168,26 @@ SECTIONS = {
         ),
         Setting("retries.kinds", TEXTS, "Kinds of failure that call for a retry."),
         Setting("retries.statuses", STATUSES, "Status codes that call for a retry."),
+    ),
+    "Memory": (
+        Setting(
+            "memory_soft",
+            or_none(BYTES),
+            "Size of the process above which nothing new is taken while anything is in flight.",
+            "memory.soft",
+        ),
+        Setting(
+            "memory_hard",
+            or_none(BYTES),
+            "Size of the process at which the crawl is stopped.",
+            "memory.hard",
+        ),
+        Setting(
+            "max_in_flight_bytes",
+            or_none(BYTES),
+            "Bodies of pages that are not done with, all together, above which nothing new is taken.",
+            "memory.in_flight",
+        ),
     ),
     "Where the crawl ends": (
         Setting("max_pages", or_none(COUNT), "Stop after this many pages.", "budget.pages"),

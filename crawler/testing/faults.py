@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import chain, count, repeat
 
+from ..data import Request
 from .site import Reply
 from .wire import End, Step, Wire
 
@@ -79,6 +80,49 @@ def endless_body() -> Wire:
 
 def endless_headers() -> Wire:
     return Wire(b"HTTP/1.1 200 OK\r\n", repeat(b"x-more: " + b"x" * 1000 + b"\r\n"))
+
+
+def endless_header_line() -> Wire:
+    return Wire(b"HTTP/1.1 200 OK\r\nx-long: ", repeat(b"x" * 65536))
+
+
+def many_headers(number: int = 100_000) -> Wire:
+    """Send *number* small header fields before a whole reply."""
+    return Wire(b"HTTP/1.1 200 OK\r\n", b"x-a: b\r\n" * number, b"content-length: 2\r\n\r\nok")
+
+
+def informational_flood() -> Wire:
+    """Promise a reply for ever: one 103 after another."""
+    return Wire(repeat(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n" * 100))
+
+
+def sized(length: str, body: bytes = b"hello") -> Wire:
+    """Give *length* as the content-length, whatever the body has, and keep the connection open."""
+    return Wire(head(f"content-length: {length}") + body, 0.02, End.CLOSE)
+
+
+def chunked(raw: bytes, *fields: str) -> Wire:
+    """Send *raw* as a chunked body, framing and all."""
+    return Wire(head("transfer-encoding: chunked", *fields) + raw, End.CLOSE)
+
+
+def status_line(line: str) -> Wire:
+    return Wire(f"{line}\r\ncontent-length: 2\r\n\r\nok".encode(), End.CLOSE)
+
+
+def smuggled() -> Wire:
+    """Follow a whole reply by another that nobody asked for, on a connection that stays open."""
+    return Wire(_whole() + _whole(b"<title>not yours</title>"))
+
+
+def closing() -> Wire:
+    """Answer as if the connection stayed open, and close it."""
+    return Wire(_whole(), End.CLOSE)
+
+
+def ever_new(request: Request) -> Reply:
+    """Redirect to an address that was never heard of before."""
+    return Reply(302, {"location": f"{request.url}{'' if '?' in request.url else '?'}x"})
 
 
 def coded(body: bytes, coding: str = "gzip") -> Reply:

@@ -102,6 +102,9 @@ def test_tells_everything_of_an_initialized_scheduler(initialized):
         "latency": {"p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0},
         "waiting_for": "nothing: all is settled",
         "next_wake": None,
+        "queued": 0,
+        "resting": "",
+        "cpu": 0.0,
         "rate": 0.0,
         "elapsed": 0.0,
     }

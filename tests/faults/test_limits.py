@@ -1,0 +1,240 @@
+"""The limits of the process: descriptors, memory, bytes in flight."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import gevent
+import pytest
+
+from crawler.scheduler.memory import MIB, Memory, MemoryGuard, resident_size
+
+needs_sizes = pytest.mark.skipif(resident_size() is None, reason="the system does not tell sizes")
+
+#: A crawl in a process of its own: what it says last on stdout is JSON.
+HEAD = """
+from gevent import monkey; monkey.patch_all()
+import json, resource, sys, threading
+import gevent
+from crawler import Spider, crawl, stream
+from crawler.scheduler.memory import MIB, resident_size
+from crawler.testing import LoopbackSite, Reply, faults
+FAST = {"allow_private": True, "robots": False, "delay": 0, "per_host": 64,
+        "politeness.latency_factor": 0, "politeness.jitter": 0, "retries": 1}
+port = int(sys.argv[1])
+"""
+#: A server in another one, so that its memory and its descriptors are not the crawl's.
+SERVER = """
+from gevent import monkey; monkey.patch_all()
+import gevent
+from crawler.testing import LoopbackSite, Reply, faults
+site = LoopbackSite({pages}, addresses={addresses}).start()
+print(site.port, flush=True)
+gevent.sleep(120)
+"""
+
+
+@pytest.fixture
+def server():
+    started = []
+
+    def serve(pages, addresses=("127.0.0.1",)):
+        code = SERVER.replace("{pages}", pages).replace("{addresses}", repr(list(addresses)))
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        started.append(process)
+        return int(process.stdout.readline())
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+def run(port, code, timeout=45):
+    program = HEAD + textwrap.dedent(code)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(port)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+# -- descriptors --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("concurrency", [200, 2])
+def test_without_descriptors_fewer_connections_fetch_every_page(server, concurrency):
+    """Whether many are in use at once, or many hosts are kept."""
+    hosts = [f"127.0.0.{n}" for n in range(1, 81)]
+    port = server("{f'/{n}': Reply(body='page', delay=0.01) for n in range(4)}", hosts)
+
+    told, log = run(
+        port,
+        f"""
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        class All(Spider):
+            start_urls = [f"http://127.0.0.{{h}}:{{port}}/{{n}}" for n in range(4) for h in range(1, 81)]
+
+            def parse(self, page):
+                yield {{"url": page.url}}
+
+        result = crawl(All(), **{{**FAST, "concurrency": {concurrency}}})
+        urls = result.summary.urls
+        print(json.dumps([urls.done, dict(urls.failed), result.summary.retried,
+                          len({{item["url"] for item in result.items}})]))
+        """,
+    )
+
+    assert told == [320, {}, 0, 320]
+    assert log.count("out of file descriptors") == 1
+
+
+# -- memory -------------------------------------------------------------------------------------
+
+
+def test_memory_is_short_above_the_soft_limit_and_until_well_below_it(monkeypatch, caplog):
+    sizes = iter([50, 100, 95, 91, 89, 95, 100, 80])
+    relief = []
+    guard = MemoryGuard(Memory(soft=100 * MIB), lambda: relief.append(guard.short))
+
+    short = [guard._look(size * MIB) or guard.short for size in sizes]
+
+    assert short == [False, True, True, True, False, False, True, False]
+    assert relief == [False, False]
+    assert len([r for r in caplog.records if "memory_soft" in r.getMessage()]) == 1
+
+
+@needs_sizes
+def test_above_the_soft_limit_a_crawl_comes_to_its_end(server):
+    """The process is larger than that from the start, and pages wait for others to be fetched."""
+    port = server("{f'/{n}': Reply(body='page', delay=0.01) for n in range(30)}")
+
+    told, log = run(
+        port,
+        """
+        class All(Spider):
+            start_urls = [f"http://127.0.0.1:{port}/{n}" for n in range(30)]
+
+            def parse(self, page):
+                self.fetch(page.url + "?again")
+                yield {"url": page.url}
+
+        result = stream(All(), memory_soft=MIB, **FAST)
+        result.wait()
+        print(json.dumps([result.summary.urls.done, result.reason]))
+        """,
+    )
+
+    assert told == [60, "finished"]
+    assert log.count("memory_soft") == 1
+
+
+@needs_sizes
+def test_at_the_hard_limit_a_crawl_stops_cleanly(server):
+    port = server("{'/': Reply(body='x' * 1000)}")
+
+    told, log = run(
+        port,
+        """
+        hoard = []
+
+        class Hoarder(Spider):
+            start_urls = [f"http://127.0.0.1:{port}/?0"]
+            max_depth = None
+
+            def parse(self, page):
+                hoard.append(b"x" * MIB)
+                yield {"url": page.url}
+                yield f"/?{len(hoard)}"
+
+        result = crawl(Hoarder(), memory_hard=resident_size() + 60 * MIB, max_seconds=40, **FAST)
+        urls = result.summary.urls
+        print(json.dumps([result.reason, result.exit_code, urls.done == len(result.items),
+                          urls.pending > 0, dict(urls.failed), dict(urls.refused)]))
+        """,
+    )
+
+    assert told == ["memory_limit", 3, True, True, {}, {}]
+    assert log.count("memory_hard") == 1
+
+
+# -- bytes in flight ----------------------------------------------------------------------------
+
+
+def test_nothing_new_is_taken_while_too_many_bytes_are_in_flight(serve, visit):
+    """Every page is half of the budget: no more than two (and what was being fetched) are held."""
+    site = serve({"/": b"x" * 50_000})
+    at_once = []
+    inside = set()
+
+    def parse(spider, page):
+        inside.add(page.url)
+        at_once.append(len(inside))
+        gevent.sleep(0.002)
+        inside.discard(page.url)
+        yield {"url": page.url}
+
+    result = visit(
+        parse,
+        *(site.url(f"/?{n}") for n in range(60)),
+        max_in_flight_bytes=100_000,
+        concurrency=1,
+    )
+
+    assert result.summary.urls.done == 60
+    assert max(at_once) <= 3
+    assert result.scheduler._run.memory.held == 0
+
+
+def test_a_page_larger_than_the_budget_is_fetched_all_the_same(serve, visit):
+    site = serve({f"/{n}": b"x" * 1000 for n in range(5)})
+
+    def parse(spider, page):
+        again = spider.fetch(page.url + "?again")
+        yield {"size": len(page.body) + len(again.body)}
+
+    result = visit(parse, *(site.url(f"/{n}") for n in range(5)), max_in_flight_bytes=10)
+
+    assert [item["size"] for item in result.items] == [2000] * 5
+
+
+@needs_sizes
+def test_endless_bodies_take_no_more_than_the_budget(server):
+    """Thirty-two at a time, each stopped at ten megabytes."""
+    port = server("{'/': faults.endless_body()}")
+
+    told, _ = run(
+        port,
+        """
+        class Endless(Spider):
+            start_urls = [f"http://127.0.0.1:{port}/?{n}" for n in range(64)]
+
+        base, peak = resident_size(), 0
+        over = False
+
+        def watch():
+            global peak
+            while not over:
+                peak = max(peak, resident_size())
+                really_sleep(0.005)
+
+        really_sleep = monkey.get_original("time", "sleep")
+        monkey.get_original("_thread", "start_new_thread")(watch, ())
+        result = crawl(Endless(), concurrency=32, max_body=10 * MIB, timeout=40,
+                       max_in_flight_bytes=320 * MIB, **FAST)
+        over = True
+        print(json.dumps([dict(result.summary.urls.failed), (peak - base) // MIB]))
+        """,
+    )
+
+    failed, grown = told
+    assert failed == {"too_large": 64}
+    assert grown <= 1.5 * 320

@@ -1,0 +1,135 @@
+"""Sites that go on for ever: the crawl ends within the caps, and the site beside them is whole."""
+
+import itertools
+from collections import Counter
+
+import pytest
+
+from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
+from crawler.data import Response
+from crawler.frontier import Frontier, Politeness, Retries, TrapGuard
+from crawler.spider import links
+from crawler.testing import generated_site
+from crawler.url import host, target
+
+GOOD = generated_site(pages=150, links=5, size=400)
+#: The defaults, each divided by so much that a test has time for it.
+CAPS = {
+    "max_segments": 12,
+    "max_repeats": 3,
+    "max_dates": 40,
+    "max_query_variants": 60,
+}
+PAGES = 300
+fresh = itertools.count()
+
+
+def hrefs(*found):
+    return "".join(f'<a href="{href}">x</a>' for href in found)
+
+
+def calendar(path):
+    year, month = (
+        map(int, path.partition("?")[0].strip("/").split("/")) if path != "/" else (2024, 1)
+    )
+    later = f"/{year + month // 12}/{month % 12 + 1:02}"
+    earlier = f"/{year - (month == 1)}/{(month - 2) % 12 + 1:02}"
+    return hrefs(later, earlier)
+
+
+def session_in_query(path):
+    return hrefs(*(f"/page/{n}?sid={next(fresh)}" for n in range(3)))
+
+
+def session_in_path(path):
+    return hrefs(*(f"/(S({next(fresh):08x}))/page/{n}" for n in range(3)))
+
+
+def nested(path):
+    return hrefs(f"{path.rstrip('/')}/a/b", f"{path.rstrip('/')}/a")
+
+
+def sorted_anyhow(path):
+    columns = ["name", "price", "size", "date", "rank"]
+    chosen = itertools.islice(itertools.permutations(columns), next(fresh) % 100, 120)
+    return hrefs(*(f"/list?sort={','.join(order)}&n={next(fresh)}" for order in chosen))
+
+
+def pagination(path):
+    number = int(path.rpartition("=")[2]) if "=" in path else 0
+    return hrefs(f"/list?page={number + 1}", f"/list?page={number + 2}")
+
+
+def soft_404(path):
+    """Every address is a page, with links that were never heard of."""
+    return "<h1>Sorry, not found</h1>" + hrefs(*(f"/{next(fresh):x}/{n}" for n in range(3)))
+
+
+TRAPS = {
+    "calendar": (calendar, "trap_calendar"),
+    "session in the query": (session_in_query, "trap_query"),
+    "session in the path": (session_in_path, "host_cap"),
+    "nested": (nested, "trap_repeat"),
+    "sorted anyhow": (sorted_anyhow, "trap_query"),
+    "pagination": (pagination, "trap_query"),
+    "soft 404": (soft_404, "host_cap"),
+}
+
+
+class Args(RequestArgs):
+    """As by default, but for the size of the caps."""
+
+    def frontier(self, first=()):
+        return Frontier(
+            self.scope.including(first),
+            politeness=self.politeness,
+            retries=self.retries,
+            traps=TrapGuard(PAGES, **CAPS),
+        )
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_ends_within_the_caps_and_the_site_beside_it_is_whole(name, quiet):
+    trap, reason = TRAPS[name]
+    fetched = Counter()
+
+    def fetch(request):
+        fetched[host(request.url)] += 1
+        path = target(request.url)
+        page = GOOD.get(path, "") if host(request.url) == "good.test" else trap(path)
+        return Response(request.url, 200, {"content-type": "text/html"}, page.encode(), request)
+
+    with Scheduler() as scheduler:
+        scheduler.init(
+            Args(max_depth=None, politeness=Politeness.off(), retries=Retries(1)),
+            DataArgs(),
+            ModuleArgs([Downloader(fetch)], [Analyzer(links)], [Pipeline()]),
+        )
+        scheduler.start(["http://good.test/", "http://trap.test/"])
+        assert scheduler.join(timeout=45)
+        summary = scheduler.stop()
+
+    assert fetched["good.test"] == len(GOOD)
+    assert fetched["trap.test"] <= PAGES
+    assert summary.urls.turned_away[reason] > 0
+    assert summary.samples[reason][0].startswith("http://trap.test/")
+    assert summary.urls.pending == 0
+
+
+def test_the_default_caps_are_finite():
+    """But for the number of pages of a host, which only its owner can know."""
+    guard = TrapGuard()
+
+    depth = "http://site.test/" + "/".join(f"s{n}" for n in range(31))
+    repeat = "http://site.test" + "/a/b" * 3 + "/"
+    assert guard.refusal(depth) == "trap_depth"
+    assert guard.refusal(repeat) == "trap_repeat"
+    dates = (
+        f"http://site.test/cal/{y}/{m}/{d}"
+        for y in range(1990, 2010)
+        for m in range(1, 13)
+        for d in range(1, 29)
+    )
+    assert Counter(map(guard.refusal, dates))["trap_calendar"] > 0
+    queries = (f"http://site.test/list?n={n}" for n in range(10_100))
+    assert Counter(map(guard.refusal, queries))["trap_query"] == 100

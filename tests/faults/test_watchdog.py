@@ -1,0 +1,281 @@
+"""Callbacks that hang are ended; callbacks that spin are told of by a real thread."""
+
+import logging
+import re
+import time
+
+import gevent
+import pytest
+from gevent import monkey
+from gevent.event import Event
+
+from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
+from crawler.errors import TimeLimit
+from crawler.frontier import Politeness, Retries
+from crawler.testing import Site
+
+HOME = "http://site.test/"
+really_sleep = monkey.get_original("time", "sleep")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    """What would not end is not waited for at the end."""
+    monkeypatch.setattr("crawler.scheduler.run._UNWIND", 0.1)
+
+
+def run(parse, pages=6, **modules):
+    """Crawl some pages to the end; return the summary and the errors."""
+    site = Site({f"/{n}": "" for n in range(pages)})
+    scheduler = Scheduler()
+    scheduler.init(
+        RequestArgs(max_depth=0, politeness=Politeness.off(), retries=Retries(1)),
+        DataArgs(),
+        ModuleArgs([Downloader(site)], [Analyzer(parse)], [Pipeline()], **modules),
+    )
+    errors = gevent.spawn(list, scheduler.error_chan())
+    scheduler.start([f"{HOME}{n}" for n in range(pages)])
+    assert scheduler.join(timeout=30)
+    summary = scheduler.stop()
+    return summary, errors.get(timeout=10)
+
+
+def hang():
+    Event().wait()
+
+
+def hang_and_catch_exceptions():
+    while True:
+        try:
+            Event().wait()
+        except Exception:
+            continue
+
+
+def hang_in_cleaning_up():
+    try:
+        Event().wait()
+    finally:
+        Event().wait()
+
+
+def never_give_in():
+    while True:
+        try:
+            Event().wait()
+        except:  # noqa: E722 - the very thing
+            continue
+
+
+@pytest.mark.parametrize(
+    "hanging", [hang, hang_and_catch_exceptions, hang_in_cleaning_up, never_give_in]
+)
+def test_a_callback_that_hangs_ends_at_its_limit_and_the_others_go_on(hanging):
+    def parse(response):
+        if response.url.endswith(("/1", "/3")):
+            hanging()
+        yield {"url": response.url}
+
+    summary, errors = run(parse, analyze_workers=1, time_limit=0.05)
+
+    assert (summary.urls.done, summary.urls.failed) == (4, {"timeout": 2})
+    assert summary.items.processed == 4
+    assert {error.request.url for error in errors} == {f"{HOME}1", f"{HOME}3"}
+    assert all(isinstance(error.__cause__, TimeLimit) for error in errors)
+
+
+def test_what_was_left_behind_counts_for_nothing_when_it_comes_back():
+    """It swallowed three limits, and was settled: what it finds later belongs to no page."""
+    late = Event()
+
+    def parse(response):
+        if response.url.endswith("/1"):
+            while not late.is_set():
+                try:
+                    late.wait()
+                except BaseException:
+                    continue
+        elif response.url.endswith("/5"):
+            gevent.sleep(0.6)
+            late.set()
+            gevent.sleep(0.1)
+        yield {"url": response.url}
+
+    summary, _ = run(parse, analyze_workers=2, time_limit=0.1, pages=5)
+    assert (summary.urls.done, summary.urls.failed) == (4, {"timeout": 1})
+    assert summary.items.found == 4
+
+
+@pytest.mark.parametrize("stage", ["download", "pipeline"])
+def test_other_modules_that_never_give_in_are_left_behind_too(stage):
+    def fetch(request):
+        if stage == "download" and request.url.endswith("/1"):
+            never_give_in()
+        return site(request)
+
+    def process(item):
+        if stage == "pipeline" and item["url"].endswith("/1"):
+            never_give_in()
+        return item
+
+    site = Site({f"/{n}": "" for n in range(5)})
+    scheduler = Scheduler()
+    scheduler.init(
+        RequestArgs(max_depth=0, politeness=Politeness.off(), retries=Retries(1)),
+        DataArgs(),
+        ModuleArgs(
+            [Downloader(fetch)],
+            [Analyzer(lambda response: [{"url": response.url}])],
+            [Pipeline(process)],
+            download_workers=1,
+            pipeline_workers=1,
+            time_limit=0.05,
+        ),
+    )
+    scheduler.start([f"{HOME}{n}" for n in range(5)])
+    assert scheduler.join(timeout=30)
+    summary = scheduler.stop()
+
+    assert (summary.urls.done, summary.urls.failed) == (4, {"timeout": 1})
+    assert summary.items.found == summary.items.processed + summary.items.failed
+
+
+# -- spinning -----------------------------------------------------------------------------------
+
+
+def spin_in_python(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def sleep_for_real(seconds):
+    really_sleep(seconds)
+
+
+def match_for_long(_seconds):
+    """Holds the interpreter as well, for about a second."""
+    re.match(r"(a+)+b", "a" * 24)
+
+
+def spins_told(caplog):
+    return [r.getMessage() for r in caplog.records if "does not yield" in r.getMessage()]
+
+
+@pytest.mark.parametrize("spin", [spin_in_python, sleep_for_real, match_for_long])
+def test_a_callback_that_spins_is_told_once_with_its_stack_and_url(caplog, spin):
+    caplog.set_level(logging.ERROR)
+
+    def parse(response):
+        if response.url.endswith("/1"):
+            spin(1.0)
+        yield {"url": response.url}
+
+    summary, _ = run(parse, time_limit=0.1)
+
+    # Its thread may be in the middle of writing when the crawl has ended.
+    while not spins_told(caplog):
+        gevent.sleep(0.01)
+    [told] = spins_told(caplog)
+    assert f"at work on {HOME}1 " in told
+    assert f"in {spin.__name__}" in told
+    assert summary.items.processed >= 5
+
+
+def test_each_spin_is_told(caplog):
+    caplog.set_level(logging.ERROR)
+
+    def parse(response):
+        spin_in_python(0.35)
+        yield {"url": response.url}
+
+    run(parse, pages=3, time_limit=0.1)
+
+    assert sorted(re.findall(r"at work on (\S+)", " ".join(spins_told(caplog)))) == [
+        f"{HOME}0",
+        f"{HOME}1",
+        f"{HOME}2",
+    ]
+
+
+def test_after_a_switch_it_is_still_the_right_page(caplog):
+    caplog.set_level(logging.ERROR)
+
+    def parse(response):
+        gevent.sleep(0.02 if response.url.endswith("/0") else 0)
+        if response.url.endswith("/0"):
+            spin_in_python(0.5)
+        yield {"url": response.url}
+
+    run(parse, pages=4, time_limit=0.1)
+
+    assert [f"{HOME}0 " in told for told in spins_told(caplog)] == [True]
+
+
+def test_a_slow_crawl_that_yields_is_not_told(caplog):
+    caplog.set_level(logging.ERROR)
+
+    def parse(response):
+        for _ in range(20):
+            spin_in_python(0.02)
+            gevent.sleep(0)
+        yield {"url": response.url}
+
+    run(parse, pages=2, time_limit=3)
+    with_a_short_limit, _ = run(parse, pages=2, time_limit=0.15)
+
+    assert spins_told(caplog) == []
+    assert with_a_short_limit.urls.failed == {"timeout": 2}
+
+
+def test_who_is_stuck_for_good_is_told_to_whoever_asked_once():
+    stuck = []
+
+    def parse(response):
+        if response.url.endswith("/2"):
+            spin_in_python(1.0)
+        yield {"url": response.url}
+
+    run(parse, pages=4, time_limit=0.1, on_stuck=lambda request: stuck.append(request.url))
+
+    assert stuck == [f"{HOME}2"]
+
+
+def test_the_request_being_analysed_is_known_through_waits():
+    seen = {}
+    scheduler = Scheduler()
+
+    def parse(response):
+        before = scheduler._run.analysing
+        scheduler.fetch(f"{response.url}/more")
+        gevent.sleep(0.01)
+        seen[response.url] = (before.url, scheduler._run.analysing.url)
+        yield {}
+
+    def site(request):
+        gevent.sleep(0)
+        return Site({f"/{n}{more}": "" for n in range(3) for more in ("", "/more")})(request)
+
+    scheduler.init(
+        RequestArgs(max_depth=0, politeness=Politeness.off(), retries=Retries(1)),
+        DataArgs(),
+        ModuleArgs([Downloader(site)], [Analyzer(parse)], [Pipeline()]),
+    )
+    scheduler.start([f"{HOME}{n}" for n in range(3)])
+    assert scheduler._run.analysing is None
+    assert scheduler.join(timeout=20)
+    scheduler.stop()
+
+    assert seen == {f"{HOME}{n}": (f"{HOME}{n}",) * 2 for n in range(3)}
+
+
+def test_the_thread_ends_with_the_run():
+    import sys
+
+    before = set(sys._current_frames())
+
+    run(lambda response: [], time_limit=0.1)
+
+    with gevent.Timeout(10):
+        while set(sys._current_frames()) - before:
+            gevent.sleep(0.02)
