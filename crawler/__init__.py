@@ -1,37 +1,47 @@
 """A gevent crawler framework: a scheduler, modules, and the elastic pools between them."""
 
-from .buffer import Buffer, Pool
-from .crawl import CrawlResult, crawl, stream
-from .data import Headers, Item, Request, Response
-from .errors import (
-    AnalyzeError,
-    CrawlerError,
-    DownloadError,
-    DropItem,
-    FetchError,
-    InvalidURL,
-    ModuleError,
-    NoModule,
-    PipelineError,
-    PoolClosed,
-    Refused,
-    StateError,
-)
-from .fetch import CurlFetch, SessionFetch
-from .frontier import Budget, Politeness, Retries
-from .module import (
-    MID,
-    Analyzer,
-    Counts,
-    Downloader,
-    Module,
-    Pipeline,
-    Registrar,
-    classic_score,
-    load_score,
-)
-from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
-from .spider import Page, Spider
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .buffer import Buffer, Pool
+    from .crawl import CrawlResult, crawl, stream
+    from .data import Headers, Item, Request, Response
+    from .errors import (
+        AnalyzeError,
+        CrawlerError,
+        DownloadError,
+        DropItem,
+        FetchError,
+        InvalidURL,
+        JobError,
+        ModuleError,
+        NoModule,
+        PipelineError,
+        PoolClosed,
+        Refused,
+        StateError,
+    )
+    from .fetch import CurlFetch, SessionFetch
+    from .frontier import Budget, Politeness, Retries
+    from .job import Job
+    from .module import (
+        MID,
+        Analyzer,
+        Counts,
+        Downloader,
+        Module,
+        Pipeline,
+        Registrar,
+        classic_score,
+        load_score,
+    )
+    from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
+    from .spider import Page, Spider
 
 __version__ = "0.1.0"
 
@@ -71,6 +81,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "Summary",
     # spiders
     "CrawlResult",
+    "Job",
     "Page",
     "Spider",
     "crawl",
@@ -82,6 +93,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "DropItem",
     "FetchError",
     "InvalidURL",
+    "JobError",
     "ModuleError",
     "NoModule",
     "PipelineError",
@@ -89,3 +101,45 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "Refused",
     "StateError",
 ]
+
+#: Which parts of the package the names are in.
+_PARTS = (
+    "buffer",
+    "crawl",
+    "data",
+    "errors",
+    "fetch",
+    "frontier",
+    "job",
+    "module",
+    "scheduler",
+    "spider",
+)
+
+
+class _Package(ModuleType):
+    """
+    Imports its parts when one of their names is first asked for.
+
+    Until then `import crawler` costs nothing, and the command line can patch the standard
+    library before anything else is imported.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        for part in _PARTS:
+            found = vars(import_module(f".{part}", __name__))
+            vars(self).update({known: found[known] for known in __all__ if known in found})
+        return vars(self)[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The module crawler.crawl, once imported, would hide the function of that name.
+        if name != "crawl":
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import gevent
 
+from .analysis import analyzer_of
 from .buffer import Pool
+from .child import refuse_in_a_child, remote_analyzers, started
 from .data import Request, Response
-from .errors import CrawlerError, ModuleError, PoolClosed, Refused, StateError
+from .errors import CrawlerError, InvalidURL, PoolClosed, Refused, StateError
+from .fetch import CurlFetch
+from .job import Job
 from .middleware.download import DownloadMiddleware, Middlewares
-from .middleware.spider import HttpError, SpiderChain, succeeded
-from .module import Analyzer, Downloader, Pipeline
+from .middleware.spider import SpiderChain
+from .module import Downloader, Pipeline
 from .scheduler import Scheduler, Status, Summary
 from .settings import Settings
-from .spider import Page, Spider, first_requests
+from .spider import Spider, first_requests
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +43,10 @@ class CrawlResult:
         self.chain = chain
         #: Every error of the crawl, in order.
         self.errors: list[CrawlerError] = []
-        #: Why it ended: finished, stopped, or refused before it began.
+        #: Why it ended: finished, stopped, memory_limit, or refused before it began.
         self.reason = ""
+        #: What ended the crawl early, if it was not a page's.
+        self.failure: CrawlerError | None = None
         #: What crawl() has collected.
         self.items: list[Any] = []
         self._items = Pool[tuple[Any]](100, 10)
@@ -79,12 +87,25 @@ class CrawlResult:
     def summary(self) -> Summary:
         return self.scheduler.summary()
 
+    def fail(self, error: CrawlerError) -> None:
+        """End the crawl at once because of *error*, which stands in the way of all that is left."""
+        self.failure = error
+        self.reason = "failed"
+        gevent.spawn(self.stop, 0)
+
     @property
     def exit_code(self) -> int:
-        """0 all good, 1 some pages failed, 3 stopped early, 4 nothing was admitted."""
+        """
+        0 all good, 1 some pages failed, 3 stopped early, 4 nothing was admitted,
+        6 the job could not be written to.
+        """
+        if self.failure is not None:
+            return 6
         if self.reason == "refused":
             return 4
-        return 3 if self.reason == "stopped" else int(bool(self.summary.urls.failed))
+        return (
+            3 if self.reason in {"stopped", "memory_limit"} else int(bool(self.summary.urls.failed))
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +140,7 @@ class CrawlResult:
                 if more is None:
                     break
                 self.scheduler.add(more)
-            self.reason = self.reason or "finished"
+            self.reason = self.reason or self.scheduler.stopped_by or "finished"
             if self.scheduler.status is Status.STARTED:
                 self.scheduler.stop()
             self.scheduler.wait(Status.STOPPED)
@@ -138,6 +159,7 @@ def stream(
     download_middlewares: Collection[DownloadMiddleware] = (),
     fetch: Callable[[Request], Response] | None = None,
     settings: Settings | None = None,
+    job: Job | str | os.PathLike[str] | None = None,
     **code: Any,
 ) -> CrawlResult:
     """
@@ -145,34 +167,52 @@ def stream(
 
     *middlewares* are above the spider's own. *feeds* are processors that see each item
     before it is handed on. Other keywords are settings: ``stream(Quotes(), delay=0.5)``.
+
+    With a *job*, or the path of its directory, every step is written down, and the crawl
+    goes on where the last one in that directory ended, whatever ended it.
     """
+    refuse_in_a_child()
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
     with ExitStack() as cleanup:
         scheduler = Scheduler()
         result = CrawlResult(spider, scheduler, chain)
         fetcher = fetch or cleanup.enter_context(settings.fetch())
+        trust = fetcher.trust if isinstance(fetcher, CurlFetch) else bool
+        if job is not None and not isinstance(job, Job):
+            job = cleanup.enter_context(Job(job))
+        if job is not None:
+            fetcher = job.around(fetcher)
+            job.store.on_failure = result.fail
         around = Middlewares(
             fetcher, [*download_middlewares, *map(_made, spider.download_middlewares)]
         )
         cleanup.callback(around.close)
+        fetch_one = partial(_fetch_for, scheduler, around)
+        remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         scheduler.init(
-            settings.request_args(),
+            replace(settings.request_args(), store=job.store if job else None),
             settings.data_args(),
-            settings.module_args(
-                downloaders=[Downloader(around)],
-                analyzers=[Analyzer(partial(_parse, chain), recover=partial(_recover, chain))],
-                pipelines=[Pipeline(*feeds, result.keep)],
+            replace(
+                settings.module_args(
+                    downloaders=[Downloader(around)],
+                    analyzers=remote or [analyzer_of(chain)],
+                    pipelines=[Pipeline(*feeds, result.keep, keep=job.keep if job else bool)],
+                ),
+                on_stuck=job.on_stuck if job else None,
             ),
         )
         # The crawl lends its spider what only it has.
-        spider._fetch = partial(_fetch_for, scheduler, around)  # noqa: SLF001
+        spider._fetch = fetch_one  # noqa: SLF001
         spider._waiting = scheduler.waiting  # noqa: SLF001
         spider.open()
         cleanup.callback(spider.close)
         chain.open()
         cleanup.callback(chain.close)
-        result.run(_first(chain), cleanup.pop_all())
+        cleanup.enter_context(started(remote, chain))
+        if job is not None:
+            job.begin(_about(spider, settings))
+        result.run(_first(chain, trust), cleanup.pop_all())
     return result
 
 
@@ -192,8 +232,12 @@ def _fetch_for(scheduler: Scheduler, around: Middlewares, request: Request) -> R
     return scheduler.fetch(request) if scheduler.status is Status.STARTED else around(request)
 
 
-def _first(chain: SpiderChain) -> Iterator[Request]:
-    """Yield the first requests that pass the chain; one that fails there costs only itself."""
+def _first(chain: SpiderChain, trust: Callable[[str], object]) -> Iterator[Request]:
+    """
+    Yield the first requests that pass the chain; one that fails there costs only itself.
+
+    What the user names may be fetched, wherever it is: of a job that goes on, too.
+    """
     for found in first_requests(chain.spider):
         try:
             request = chain.request(found)
@@ -201,24 +245,15 @@ def _first(chain: SpiderChain) -> Iterator[Request]:
             log.warning("first request %s: %s", found, error)
             continue
         if request is not None:
+            with suppress(InvalidURL):  # it will be turned away
+                trust(request.url)
             yield request
 
 
-def _parse(chain: SpiderChain, response: Response) -> Iterator[Any]:
-    """Let the spider and its middlewares see a page; one that is no success is an error."""
-    page, spider = Page.of(response), chain.spider
-    request = page.request
-    if succeeded(page, spider):
-        yield from chain.response(page, spider.callback(request.callback, "parse"))
-        return
-    error = HttpError(page)
-    yield from chain.error(error, request, spider.callback(request.errback, "errback"))
-    raise error
-
-
-def _recover(chain: SpiderChain, error: ModuleError) -> Iterator[Any]:
-    errback = chain.spider.callback(error.request.errback, "errback")
-    yield from chain.error(error, error.request, errback)
+def _about(spider: Spider, settings: Settings) -> dict[str, Any]:
+    """Return what a job is about, for people to read."""
+    given = {name: str(values[-1].value) for name, values in settings.origins.items()}
+    return {"spider": spider.name, "start_urls": [*spider.start_urls], "settings": given}
 
 
 def settings_of(spider: Spider) -> dict[str, Any]:

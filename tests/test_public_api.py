@@ -10,9 +10,10 @@ def test_exports_exactly_what_it_promises():
         Headers Item Request Response Buffer Pool
         MID Analyzer Counts Downloader Module Pipeline Registrar classic_score load_score
         CurlFetch SessionFetch Budget Politeness Retries
-        CrawlResult Page Spider crawl stream
+        CrawlResult Job Page Spider crawl stream
         DataArgs ModuleArgs Monitor RequestArgs Scheduler Status Summary
-        AnalyzeError CrawlerError DownloadError DropItem FetchError InvalidURL ModuleError NoModule
+        AnalyzeError CrawlerError DownloadError DropItem FetchError InvalidURL JobError ModuleError
+        NoModule
         PipelineError PoolClosed Refused StateError
         """.split()  # noqa: SIM905 - a list of names
     )
@@ -29,3 +30,15 @@ def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
 
     assert told.stdout.strip() == "False []", told.stderr
+
+
+def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
+    code = (
+        "import sys, crawler; print('gevent' in sys.modules); "
+        "import crawler.crawl, crawler.errors; from crawler import crawl, PoolClosed; "
+        "print(callable(crawl), crawler.crawl is crawl, PoolClosed is crawler.errors.PoolClosed)"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+
+    assert told.stdout.split() == ["False", "True", "True", "True"], told.stderr

@@ -1,0 +1,179 @@
+"""What job directories tell: which there are, and the story of each of their URLs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from .errors import InvalidURL, JobError
+from .frontier import UrlCounts
+from .frontier.rows import FORMAT, key_of, seal
+from .job import ABOUT, LOCK, STATE
+
+_COLUMNS = (
+    "url, status, reason, depth, found_on, code, bytes, seconds, redirects, attempts, met, ended"
+)
+#: A URL that was turned away at first may have been admitted later, and one that was to be
+#: fetched again has several rows: the last that was admitted counts.
+_EACH = f"""
+WITH last AS (
+    SELECT max(CASE WHEN status = 'turned_away' THEN 0 ELSE id END) AS admitted, max(id) AS id
+    FROM urls GROUP BY key
+)
+SELECT {_COLUMNS} FROM urls
+WHERE id IN (SELECT CASE WHEN admitted THEN admitted ELSE id END FROM last)
+    AND (:status IS NULL OR coalesce(status, 'pending') = :status)
+    AND (:reason IS NULL OR reason = :reason)
+ORDER BY id
+"""  # noqa: S608 - nothing but constants
+_STORIES = f"""
+SELECT {_COLUMNS} FROM urls WHERE key = ? OR url = ? OR instr(redirects, ?) ORDER BY id
+"""  # noqa: S608 - nothing but constants
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """
+    What became of a URL, under the address that was asked for.
+
+    *status* is done, failed, refused or turned_away, or pending. Times are seconds since
+    1970; *code*, *bytes* and *seconds* are those of the last response.
+    """
+
+    url: str
+    status: str
+    reason: str
+    depth: int
+    found_on: str | None
+    code: int | None
+    bytes: int | None
+    seconds: float | None
+    redirects: tuple[str, ...]
+    attempts: tuple[str, ...]
+    met: float
+    ended: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class JobView:
+    """A job directory, to be looked at; whether a process works in it does not matter."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        state = self.path / STATE
+        if not state.is_file():
+            raise JobError(f"{self.path} is no job directory: it has no {STATE}")
+        self._connection = sqlite3.connect(f"{state.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise JobError(f"{state} cannot be read: {error}") from error
+        if version != FORMAT:
+            self.close()
+            raise JobError(f"{state} has format {version}, and this version reads format {FORMAT}")
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the job is about, as it was noted when it began; empty if that is not readable."""
+        try:
+            about = json.loads((self.path / ABOUT).read_text())
+        except (OSError, ValueError):
+            return {}
+        return about if isinstance(about, dict) else {}
+
+    @property
+    def user(self) -> str:
+        """Who works in it at this moment; empty if nobody does."""
+        try:
+            with (self.path / LOCK).open() as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except OSError:
+                    return lock.read(200).strip() or "another process"
+        except OSError:
+            pass
+        return ""
+
+    def counts(self) -> UrlCounts:
+        by_outcome: dict[str, dict[str, int]] = {}
+        query = "SELECT coalesce(status, 'pending'), reason, count(*) FROM urls GROUP BY 1, 2"
+        for status, reason, number in self._rows(query):
+            by_outcome.setdefault(status, {})[reason or ""] = number
+        away = by_outcome.pop("turned_away", {})
+        totals = {status: sum(reasons.values()) for status, reasons in by_outcome.items()}
+        admitted = sum(totals.values())
+        return UrlCounts(
+            met=admitted + sum(away.values()),
+            admitted=admitted,
+            pending=totals.get("pending", 0),
+            done=totals.get("done", 0),
+            failed=by_outcome.get("failed", {}),
+            refused=by_outcome.get("refused", {}),
+            turned_away=away,
+        )
+
+    def urls(self, status: str | None = None, reason: str | None = None) -> Iterator[Story]:
+        """Yield each URL the job has met, once, or those with a *status* and a *reason*."""
+        for row in self._rows(_EACH, {"status": status, "reason": reason}):
+            yield _story(row)
+
+    def why(self, url: str) -> list[Story]:
+        """Return what happened to *url*: as it was asked for, or as where another was sent."""
+        try:
+            key = key_of(url)
+        except InvalidURL:
+            key = b""
+        return [_story(row) for row in self._rows(_STORIES, (key, url, json.dumps(url)))]
+
+    def fact(self, name: str) -> Any:
+        """Return what was noted of *name*; None if nothing was, or it is damaged."""
+        for value, sealed in self._rows("SELECT value, seal FROM facts WHERE name = ?", (name,)):
+            return json.loads(value) if sealed == seal(name, value) else None
+        return None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def _rows(self, query: str, values: Any = ()) -> Iterator[Any]:
+        try:
+            with closing(self._connection.execute(query, values)) as rows:
+                yield from rows
+        except sqlite3.DatabaseError as error:
+            raise JobError(f"{self.path / STATE} cannot be read: {error}") from error
+
+
+def find_jobs(root: str | os.PathLike[str]) -> list[Path]:
+    """Return the job directories in *root*, and *root* itself if it is one."""
+    places = [Path(root), *sorted(Path(root).glob("*/"))]
+    return [place for place in places if (place / STATE).is_file()]
+
+
+def directory_name(text: str) -> str:
+    """Return a name for a job's directory, which *text*, whatever it is, cannot lead out of."""
+    return _NOT_IN_A_NAME.sub("_", text).strip("._")[:100] or "crawl"
+
+
+def _story(row: tuple[Any, ...]) -> Story:
+    told = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    told |= {"status": told["status"] or "pending", "reason": told["reason"] or ""}
+    for name in ("redirects", "attempts"):
+        told[name] = tuple(json.loads(told[name])) if told[name] else ()
+    return Story(**told)
