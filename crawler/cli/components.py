@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from .options import common_options, load_settings, load_spider
+from .options import common_options, json_option, load_settings, load_spider
 
 
 @click.command()
@@ -18,13 +18,18 @@ from .options import common_options, load_settings, load_spider
 @click.option(
     "--pages", default=0, help="Crawl this many pages first, to count and time the hooks."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 def components(
     spider: str, arguments: Sequence[str], pages: int, as_json: bool, assigned: Sequence[str]
 ) -> None:
-    """Print the order in which a request and what is found pass through, engine side first."""
-    from ..crawl import crawl
+    """Print what stands around a spider, and time its hooks.
+
+    The order is that in which a request and what is found pass through, engine side first.
+    With --pages N it crawls N pages, and prints for each hook how often it was called, how
+    much it dropped, how often it failed, and the time it took in all.
+    """
+    from ..crawl import stream
 
     wanted = load_spider(spider, arguments)
     rows = [
@@ -39,7 +44,9 @@ def components(
     hooks = []
     if pages:
         settings = load_settings(assigned, wanted, max_pages=pages)
-        chain = crawl(wanted, settings=settings).chain
+        result = stream(wanted, settings=settings)
+        result.chain.timed = True
+        chain = result.wait().chain
         hooks = [
             {"name": name, "hook": hook, **vars(figures)}
             for (name, hook), figures in chain.figures.items()

@@ -26,7 +26,8 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
 
     The domain of each URL is accepted; other domains are not, unless --domain names them.
     Records go to the files named by -o and -O, in the format of their extension; without
-    either, to crawls/HOST/pages.jsonl.
+    either, to crawls/HOST/pages.jsonl. The state of the crawl is kept in crawls/HOST: the
+    same command again goes on where it ended.
 
     Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
@@ -36,17 +37,16 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
     options["domains"] = options["domains"] or None
     spider = Pages(start_urls=urls)
     settings = load_settings(assigned, spider, **options)
-    crawl_and_exit(spider, settings, ending, default=lambda: _default_output(urls[0]))
+    crawl_and_exit(spider, settings, ending, name=_name_of(urls[0]), records="pages.jsonl")
 
 
-def _default_output(url: str) -> str:
+def _name_of(url: str) -> str:
     from ..errors import InvalidURL
     from ..url import host
 
     try:
-        name = host(url).replace(":", "_")
+        return host(url)
     except InvalidURL:
         raise click.UsageError(
             f"{url!r} is not a URL: it starts with http:// or https://"
         ) from None
-    return f"crawls/{name}/pages.jsonl"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from .options import log_options
+
 
 @click.command()
 @click.option("--pages", default=1000, show_default=True, help="How many pages the site has.")
@@ -19,13 +21,14 @@ import click
     help="Where to write the records (JSON Lines).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
+@log_options
 def demo(pages: int, output: Path, as_json: bool) -> None:
     """Crawl a bundled site on this machine: no network is needed.
 
     A few of its pages are missing, redirected or broken, so that the report has
     something to say.
     """
-    from ..feed import JsonLines
+    from ..job import Job
     from ..settings import Settings
     from ..spider import Pages
     from ..testing import LoopbackSite, Page, Reply, faults, generated_site
@@ -37,10 +40,13 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
         site[names[9]] = Reply(301, {"Location": names[19]})
         site[names[29]] = Reply(404, body="<h1>gone</h1>")
         site[names[39]] = faults.truncated(b"<h1>half a page</h1>")
-    with LoopbackSite(site) as server, JsonLines(output) as feed:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    Job.clear(output.parent)  # the site is another one each time
+    with LoopbackSite(site) as server, Job(output.parent) as job:
+        feed = job.open_feed(str(output), append=False)
         # Nobody minds how hard a site of one's own is hit.
         free = {"delay": 0, "robots": False, "per_host": 32, "retries.wait": 0.1}
         settings = Settings.load(code=free | {"depth": None, "politeness.latency_factor": 0})
         spider = Pages(start_urls=[server.url("/")])
-        code = run_and_report(spider, [feed], as_json=as_json, settings=settings)
+        code = run_and_report(spider, job, [feed], as_json=as_json, settings=settings)
     sys.exit(0 if code == 1 else code)  # its broken page is there on purpose

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options, load_settings
+from .options import common_options, json_option, load_settings
+from .words import printable, printable_lines
 
 if TYPE_CHECKING:
     from ..data import Response
@@ -18,34 +19,56 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("url")
 @click.option("--headers", is_flag=True, help="Print the status and headers, not the body.")
+@json_option
 @common_options
-def fetch(url: str, headers: bool, assigned: Sequence[str]) -> None:
-    """Fetch one page, as a crawl would, and print it."""
+def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str]) -> None:
+    """Fetch one page, as a crawl would, and print it.
+
+    A terminal gets text with its control characters made visible; a file or a pipe gets the
+    bytes of the page. With --json it is one object: url, status, headers, elapsed (seconds)
+    and, unless --headers is given, text.
+    """
     response = fetch_page(url, assigned)
-    if headers:
-        click.echo(f"{response.status} {response.url}")
-        for name, value in response.headers.fields:
-            click.echo(f"{name}: {value}")
+    if as_json:
+        click.echo(json.dumps(_as_dict(response) | ({} if headers else {"text": response.text})))
+    elif headers:
+        for line in (f"{response.status} {response.url}", *_fields(response)):
+            click.echo(printable(line))
+    elif sys.stdout.isatty():
+        click.echo(printable_lines(response.text))
     else:
         sys.stdout.buffer.write(response.body)
 
 
+def _as_dict(response: Response) -> dict[str, Any]:
+    return {
+        "url": response.url,
+        "status": response.status,
+        "headers": list(response.headers.fields),
+        "elapsed": response.elapsed,
+    }
+
+
+def _fields(response: Response) -> list[str]:
+    return [f"{name}: {value}" for name, value in response.headers.fields]
+
+
 @click.command()
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+@json_option
 @common_options
 def links(url: str, as_json: bool, assigned: Sequence[str]) -> None:
     """Print what a page links to, one URL a line."""
     from ..spider import links as links_of
 
     found = list(links_of(fetch_page(url, assigned)))
-    click.echo(json.dumps(found) if as_json else "\n".join(found))
+    click.echo(json.dumps(found) if as_json else "\n".join(map(printable, found)))
 
 
 def fetch_page(url: str, assigned: Sequence[str]) -> Response:
     """Follow redirects to the page itself; say in one line what went wrong."""
     from ..data import Request
-    from ..errors import FetchError, InvalidURL
+    from ..errors import FetchError
     from ..frontier.redirect import MAX_REDIRECTS, is_redirect, next_hop
 
     request = Request(url)
@@ -55,6 +78,8 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
             while is_redirect(response) and len(request.redirects) < MAX_REDIRECTS:
                 request = next_hop(request, response)
                 response = client(request)
-        except (FetchError, InvalidURL) as error:
-            raise click.ClickException(str(error)) from None
+        except FetchError as error:
+            if error.kind == "bad_request":
+                raise click.UsageError(error.detail) from error
+            raise click.ClickException(f"{url}: {error}") from error
     return response

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,22 +13,31 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from contextlib import ExitStack
+from .session import Session
 
+if TYPE_CHECKING:
     from ..feed import Feed
+    from ..job import Job
     from ..settings import Settings
     from ..spider import Spider
     from .gates import Gate
+
+#: Where commands keep their jobs.
+JOBS = "crawls"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def common_options(command: F) -> F:
-    """Add -s and -L, which every command that fetches has."""
+    """Add -s, -L and -v, which every command that fetches has."""
     command = click.option(
         "-s", "--set", "assigned", multiple=True, metavar="NAME=VALUE", help="Set a setting."
     )(command)
+    return log_options(command)
+
+
+def log_options(command: F) -> F:
+    command = verbose_option(command)
     return click.option(
         "-L",
         "--loglevel",
@@ -42,10 +50,36 @@ def common_options(command: F) -> F:
     )(command)
 
 
+def verbose_option(command: F) -> F:
+    return click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        callback=_be_verbose,
+        expose_value=False,
+        help="Show the traceback of an error.",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def is_verbose() -> bool:
+    return click.get_current_context().ensure_object(Session).verbose
+
+
+def _be_verbose(context: click.Context, _parameter: click.Parameter, verbose: bool) -> None:
+    # What is said before the command's name holds after it too.
+    context.ensure_object(Session).verbose |= verbose
+
+
 @dataclass(frozen=True)
 class Ending:
     """Where a crawl's items and report go, and what they must be like."""
 
+    job: str | None
+    fresh: bool
     as_json: bool
     append_to: Sequence[str]
     write_to: Sequence[str]
@@ -56,6 +90,19 @@ class Ending:
 
 
 _ENDING = (
+    click.option(
+        "--job",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+        help="Keep the state of the crawl here.  [default: below ./crawls]",
+    ),
+    click.option("--fresh", is_flag=True, help="Start over, and do not go on with the job."),
+    click.option(
+        "--analyzers",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Parse in N processes of their own, for pages that take long.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON."),
     click.option(
         "--warc",
@@ -89,6 +136,9 @@ def crawl_options(command: F) -> F:
 
     @wraps(command)
     def with_ending(**given: Any) -> Any:
+        analyzers = given.pop("analyzers")
+        if analyzers is not None:
+            given["assigned"] = (f"analyzers={analyzers}", *given["assigned"])
         names = [field.name for field in fields(Ending)]
         ending = Ending(**{name: given.pop(name) for name in names})
         return command(**given, ending=ending)
@@ -109,26 +159,29 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
     return gates if min_items is None else [*gates, Gate.at_least(min_items)]
 
 
-def open_feeds(stack: ExitStack, append_to: Iterable[str], write_to: Iterable[str]) -> list[Feed]:
-    """Open the feeds named by -o and -O; *stack* closes them."""
-    from ..errors import CrawlerError
-    from ..feed import open_feed
+def open_job(ending: Ending, name: str) -> Job:
+    """Open the directory that --job names, or the one of *name*; emptied if --fresh says so."""
+    from ..job import STATE, Job
+    from ..jobs import directory_name
 
-    named = [(name, True) for name in append_to] + [(name, False) for name in write_to]
+    path = Path(ending.job or Path(JOBS) / directory_name(name))
+    if ending.fresh and (path / STATE).exists():
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            click.confirm(f"Forget what {path} has, and start over?", abort=True, err=True)
+        Job.clear(path)
+    return Job(path)
+
+
+def open_feeds(job: Job, ending: Ending, default: str) -> list[Feed]:
+    """Open what -o and -O name, or else *default*; the job closes them."""
+    from ..errors import CrawlerError
+
+    named = [(name, True) for name in ending.append_to]
+    named += [(name, False) for name in ending.write_to]
     try:
-        return [stack.enter_context(open_feed(name, append=append)) for name, append in named]
+        return [job.open_feed(name, append=append) for name, append in named or [(default, False)]]
     except (ValueError, OSError, CrawlerError) as error:
         raise click.UsageError(str(error)) from None
-
-
-def archived(stack: ExitStack, path: str | None, settings: Settings) -> dict[str, Any]:
-    """Return a fetch that keeps what it gets in the archive at *path*, if there is to be one."""
-    if path is None:
-        return {}
-    from ..feed import WarcWriter
-
-    writer = stack.enter_context(WarcWriter(path))
-    return {"fetch": writer.around(stack.enter_context(settings.fetch()))}
 
 
 def pairs(assigned: Iterable[str], option: str) -> dict[str, str]:
@@ -193,7 +246,7 @@ def _spiders_in(path: Path) -> list[type[Spider]]:
     ]
 
 
-def _set_up_log(_context: click.Context, _parameter: click.Parameter, level: str) -> None:
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
+def _set_up_log(context: click.Context, _parameter: click.Parameter, level: str) -> None:
+    from .log import log_to_stderr
+
+    log_to_stderr(level.upper(), context.ensure_object(Session))

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from .options import common_options, load_settings, load_spider
+from .options import common_options, json_option, load_settings, load_spider
 
 
 @click.command()
@@ -26,15 +26,21 @@ from .options import common_options, load_settings, load_spider
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Compare the items with those of a .jsonl file; exit with 5 if they differ.",
 )
+@json_option
 @common_options
 def replay(
     archive: str,
     spider: str,
     arguments: Sequence[str],
     golden: Path | None,
+    as_json: bool,
     assigned: Sequence[str],
 ) -> None:
-    """Run a spider on a web archive made with --warc, and print its items or their difference."""
+    """Run a spider on a web archive made with --warc.
+
+    Prints the items it finds, one JSON object a line, or with --diff how they differ from
+    those of a file: what is gone (-) and what is new (+), with --json as an object.
+    """
     from ..crawl import crawl
     from ..feed import WarcSite, as_record
 
@@ -47,18 +53,21 @@ def replay(
     if golden is None:
         click.echo("\n".join(items))
         sys.exit(result.exit_code)
-    changes = _changes(golden.read_text().splitlines(), items)
-    click.echo("\n".join(changes) or "no difference")
-    sys.exit(5 if changes else 0)
+    gone, new = _changes(golden.read_text().splitlines(), items)
+    if as_json:
+        told = {"gone": list(map(json.loads, gone)), "new": list(map(json.loads, new))}
+        click.echo(json.dumps(told))
+    else:
+        lines = [f"- {item}" for item in gone] + [f"+ {item}" for item in new]
+        click.echo("\n".join(lines) or "no difference")
+    sys.exit(5 if gone or new else 0)
 
 
-def _changes(before: Iterable[str], after: Iterable[str]) -> list[str]:
-    """Return what is gone (-) and what is new (+), in any order of the items."""
+def _changes(before: Iterable[str], after: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return what is gone and what is new, whatever the order of the items."""
     old = Counter(_sorted(json.loads(line)) for line in before if line.strip())
     new = Counter(after)
-    return [f"- {item}" for item in (old - new).elements()] + [
-        f"+ {item}" for item in (new - old).elements()
-    ]
+    return list((old - new).elements()), list((new - old).elements())
 
 
 def _sorted(value: Any) -> str:

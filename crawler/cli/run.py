@@ -20,11 +20,13 @@ def run(spider: str, arguments: Sequence[str], assigned: Sequence[str], ending: 
     """Crawl with the spider in a file.
 
     Items go to the files named by -o (appended) and -O (overwritten), in the format of
-    their extension; without either, to stdout as JSON Lines.
+    their extension; without either, to stdout as JSON Lines. The state of the crawl is
+    kept in crawls/SPIDER: the same command again goes on where it ended.
 
     Example: crawler run quotes.py -a tag=humor -O quotes.csv -s delay=0.5
     """
     from .show import crawl_and_exit
 
     wanted = load_spider(spider, arguments)
-    crawl_and_exit(wanted, load_settings(assigned, wanted), ending, default=lambda: "-")
+    settings = load_settings(assigned, wanted)
+    crawl_and_exit(wanted, settings, ending, name=wanted.name, records="-")

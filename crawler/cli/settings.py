@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import click
 
-from .options import common_options, load_settings
+from .options import common_options, json_option, load_settings
 
 
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--explain", is_flag=True, help="Say where each value came from.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 def settings(names: tuple[str, ...], explain: bool, as_json: bool, assigned: Sequence[str]) -> None:
     """Print the settings in force here, all or those NAMED."""

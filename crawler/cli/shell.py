@@ -9,13 +9,17 @@ import click
 
 from .fetch import fetch_page
 from .options import common_options
+from .words import printable
 
 
 @click.command()
 @click.argument("url")
 @common_options
 def shell(url: str, assigned: Sequence[str]) -> None:
-    """Fetch a page and open a Python prompt on it: try response.css("title::text").get()."""
+    """Fetch a page and open a Python prompt on it.
+
+    Try response.css("title::text").get(), or list(response.links()).
+    """
     from ..spider import Page
 
     def fetch(address: str) -> Page:
@@ -25,6 +29,5 @@ def shell(url: str, assigned: Sequence[str]) -> None:
 
     names: dict[str, object] = {"fetch": fetch}
     fetch(url)
-    code.interact(
-        banner=f"response is {names['response']}; fetch(url) gets another", local=names, exitmsg=""
-    )
+    banner = printable(f"response is {names['response']}; fetch(url) gets another")
+    code.interact(banner=banner, local=names, exitmsg="")

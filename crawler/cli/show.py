@@ -1,197 +1,175 @@
-"""What a person sees of a crawl: live progress, then a report."""
+"""A crawl as a command runs it: watched, ended by Ctrl-C, and reported."""
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 import gevent
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
+from gevent.pool import Group
 
 from ..crawl import CrawlResult, stream
-from ..errors import CrawlerError, Refused
+from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
-from ..scheduler import Monitor, Summary
+from ..job import Job
+from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider
 from .gates import Gate, write_report
-from .options import Ending, archived, gates_of, open_feeds
+from .interrupts import AT_ONCE, Interrupts
+from .live import Screen, View, view_on
+from .options import Ending, gates_of, is_verbose, open_feeds, open_job
+from .recovered import say_recovered
+from .report import Rows, print_errors, print_rows, report_rows, to_dict
+from .watch import Watch
+from .words import printable
 
-#: Errors shown in the report; the rest are counted.
-_SAMPLES = 5
+#: Seconds between two looks at a crawl.
+_INTERVAL = 0.25
 
 
 def crawl_and_exit(
-    spider: Spider, settings: Settings, ending: Ending, *, default: Callable[[], str]
+    spider: Spider, settings: Settings, ending: Ending, *, name: str, records: str
 ) -> NoReturn:
-    """Crawl *spider* and end the program; items go to the *default* if no other place was named."""
+    """
+    Crawl *spider* in its job directory and end the program.
+
+    The job is called *name* if it is given no directory; the items go to the file *records*
+    in there if they are given no other place, or to stdout if that is "-".
+    """
     gates = gates_of(ending.conditions, ending.min_items)
-    with ExitStack() as stack:
-        feeds = open_feeds(stack, ending.append_to, ending.write_to)
+    with open_job(ending, name) as job:
+        feeds = open_feeds(job, ending, records if records == "-" else str(job.path / records))
+        if ending.warc is not None:
+            job.open_archive(ending.warc)
         code = run_and_report(
             spider,
-            feeds or open_feeds(stack, (), [default()]),
+            job,
+            feeds,
             as_json=ending.as_json,
             gates=gates,
             report=ending.report,
             settings=settings,
-            **archived(stack, ending.warc, settings),
         )
     sys.exit(code)
 
 
 def run_and_report(
     spider: Spider,
+    job: Job,
     feeds: Sequence[Feed],
     *,
+    settings: Settings,
     as_json: bool,
     gates: Sequence[Gate] = (),
     report: Path | None = None,
-    **options: Any,
 ) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        result = stream(spider, feeds=feeds, **options)
-    except Refused as error:
-        click.echo(f"crawler: {error}", err=True)
-        return 4
-    _watch(result, feeds)
-    summary = result.summary
-    if as_json:
-        click.echo(str(summary))
-    else:
-        _report(summary, result, feeds)
+    job.on_stuck = job.store.strike
+    at_once = [feed for feed in feeds if feed not in job.feeds]
+    with Interrupts() as interrupts:
+        try:
+            result = stream(spider, feeds=at_once, settings=settings, job=job)
+        except Refused as error:
+            click.echo(f"crawler: {printable(error)}", err=True)
+            return 4
+        say_recovered(job)
+        watch = Watch(result.scheduler, settings.budget)
+        _follow(result, watch, feeds, interrupts)
+        summary, told = result.summary, to_dict(result.summary, watch)
+        rows = report_rows(summary, watch, feeds)
+        if result.failure is None:
+            job.note("report", {"rows": rows, "summary": told, "commits": job.store.commits + 1})
+        if as_json:
+            click.echo(json.dumps(told, indent=4))
+        else:
+            _print(rows, feeds, result)
+    if result.failure is not None:
+        click.echo(f"crawler: {printable(result.failure)}", err=True)
     if report is not None:
         write_report(report, summary, gates)
+    code = AT_ONCE if interrupts.second.is_set() else result.exit_code
+    return _judged(code, gates, summary)
+
+
+def _judged(code: int, gates: Sequence[Gate], summary: Summary) -> int:
+    """Return the exit code, which a gate that is not met changes if the crawl came to its end."""
     failures = [failure for gate in gates if (failure := gate.failure(summary))]
     for failure in failures:
         click.echo(f"crawler: quality gate not met: {failure}", err=True)
-    return 5 if failures and result.exit_code in (0, 1) else result.exit_code
+    return 5 if failures and code in (0, 1) else code
 
 
-def _watch(result: CrawlResult, feeds: Sequence[Feed]) -> None:
-    """Show progress until the crawl has ended: by itself, by Ctrl-C, or because nobody reads on."""
-    console = Console(stderr=True)
-    live = Live(console=console, transient=True, auto_refresh=False)
-    display: AbstractContextManager[object] = live if console.is_terminal else nullcontext()
-
-    def show(summary: Summary) -> None:
-        for feed in feeds:
-            if not feed.closed:
-                feed.flush()
-        if console.is_terminal:
-            live.update(_progress(summary), refresh=True)
-        else:
-            click.echo(_progress(summary).plain, err=True)
-
-    interval = 0.25 if console.is_terminal else 2.0
-    items = gevent.spawn(deque, result, maxlen=0)
-    with display:
-        monitor = Monitor(
-            result.scheduler,
-            on_summary=show,
-            on_error=partial(_stop_if_unread, result),
-            interval=interval,
-            auto_stop=False,
-        )
-        try:
-            result.wait()
-        except KeyboardInterrupt:
-            click.echo("stopping: finishing what is in flight (Ctrl-C again to drop it)", err=True)
-            result.stop()
-        items.join()
-        monitor.join(1)
-
-
-def _stop_if_unread(result: CrawlResult, error: CrawlerError) -> None:
-    """End the crawl when the pipe its items go to has been closed."""
-    if isinstance(error.__cause__, OutputClosed):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        gevent.spawn(result.stop, 0)
-
-
-def _progress(summary: Summary) -> Text:
-    urls = summary.urls
-    return Text(
-        f"{summary.rate:7.1f} pages/s  {urls.done:6} done  {_total(urls.failed):4} failed  "
-        f"{urls.pending:6} pending  {_size(summary.bytes)}  {_patience(summary)}".rstrip()
-    )
-
-
-def _patience(summary: Summary) -> str:
-    """Say what a crawl waits for, if it is for more than a moment."""
-    return f"waiting for {summary.waiting_for}" if (summary.next_wake or 0) > 2 else ""
-
-
-def _report(summary: Summary, result: CrawlResult, feeds: Sequence[Feed]) -> None:
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    for label, text in _rows(summary):
-        table.add_row(label, text)
-    for feed in feeds:
-        table.add_row("records", Text(f"{feed.written} in {feed.path}"))
+def _print(rows: Rows, feeds: Sequence[Feed], result: CrawlResult) -> None:
     # What is on stdout is data, when the records go there.
-    to_stdout = any(isinstance(feed, Stdout) for feed in feeds)
-    console = Console(soft_wrap=True, stderr=to_stdout)
-    console.print(table)
-    for error in result.errors[:_SAMPLES]:
-        console.print(Text(f"  {error}"))
-    if len(result.errors) > _SAMPLES:
-        console.print(f"  … and {len(result.errors) - _SAMPLES} more errors")
+    console = Screen(soft_wrap=True, stderr=_to_stdout(feeds))
+    print_rows(console, rows)
+    print_errors(console, result.errors, verbose=is_verbose())
 
 
-def _rows(summary: Summary) -> list[tuple[str, str]]:
-    urls, latency = summary.urls, summary.latency
-    rows = [("pages", f"{urls.done} done, {_total(urls.failed)} failed, {urls.pending} pending")]
-    codes = {str(code): n for code, n in summary.status_codes.items()}
-    named = {
-        "failed": urls.failed,
-        "refused": urls.refused,
-        "turned away": urls.turned_away,
-        "status codes": codes,
-    }
-    for label, counts in named.items():
-        if counts:
-            rows.append((label, _listed(counts)))
-            rows += [
-                ("", f"  {reason}: {summary.samples[reason][0]}")
-                for reason in counts
-                if reason != "seen" and reason in summary.samples
-            ]
-    if summary.retried:
-        rows.append(("retried", str(summary.retried)))
-    if not summary.request_args["robots"]:
-        rows.append(("robots.txt", "was not asked for"))
-    speed = f"{_size(summary.bytes)} in {summary.elapsed:.1f} s, {summary.rate:.0f} pages/s"
-    rows.append(("fetched", speed))
-    rows.append(("latency", f"p50 {latency.p50 * 1000:.0f} ms, p99 {latency.p99 * 1000:.0f} ms"))
-    return rows
+def _to_stdout(feeds: Sequence[Feed]) -> bool:
+    return any(isinstance(feed, Stdout) for feed in feeds)
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason} {n}" for reason, n in counts.items())
+def _follow(
+    result: CrawlResult, watch: Watch, feeds: Sequence[Feed], interrupts: Interrupts
+) -> None:
+    """Show a crawl until it has ended: by itself, by Ctrl-C, or because nobody reads on."""
+    beside = Group()
+    # Items that go to a terminal themselves would run into a view that is drawn in place.
+    among_items = _to_stdout(feeds) and os.isatty(1)
+    with view_on(Screen(stderr=True), in_place=not among_items) as view:
+        beside.spawn(_look, watch, view, feeds)
+        beside.spawn(_stop_if_unread, result)
+        items = gevent.spawn(deque, result, maxlen=0)
+        try:
+            _wait(result, view, interrupts)
+            items.join()
+        finally:
+            beside.kill()
+        if interrupts.first.is_set():
+            view.say(f"stopped: {_what_is_left(result.summary)}")
 
 
-def _total(reasons: Mapping[str, int]) -> int:
-    return sum(reasons.values())
+def _wait(result: CrawlResult, view: View, interrupts: Interrupts) -> None:
+    ended: Any = gevent.spawn(result.wait)
+    gevent.wait([ended, interrupts.first], count=1)
+    if not ended.ready():
+        view.say("stopping: finishing what is in flight (Ctrl-C again to drop it)")
+        stopping = gevent.spawn(result.stop)
+        gevent.wait([ended, interrupts.second], count=1)
+        # Whoever stops a scheduler waits for what is in flight; ended early, it cancels that.
+        stopping.kill()
+    ended.get()
 
 
-def _size(number: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.3g} {unit}"
-        number /= 1000
-    return f"{number:.3g} GB"
+def _what_is_left(summary: Summary) -> str:
+    pending = summary.urls.pending
+    return f"{pending} pages are left; the same command goes on" if pending else "nothing is left"
+
+
+def _look(watch: Watch, view: View, feeds: Sequence[Feed]) -> None:
+    while True:
+        gevent.sleep(_INTERVAL)
+        view.show(watch.look())
+        # What keeps a file from being written comes up again with the next item, or its end.
+        with suppress(OSError, OutputClosed):
+            for feed in feeds:
+                if not feed.closed:
+                    feed.flush()
+
+
+def _stop_if_unread(result: CrawlResult) -> None:
+    """End the crawl when the pipe its items go to has been closed."""
+    for error in result.scheduler.error_chan():
+        if isinstance(error.__cause__, OutputClosed):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            gevent.spawn(result.stop, 0)
+            return

@@ -1,0 +1,200 @@
+"""``crawler bench``: what a crawl and its parts cost, on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .options import json_option
+
+if TYPE_CHECKING:
+    from ..bench.report import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@click.group()
+def bench() -> None:
+    """Measure what a crawl and its parts cost, beside what else there is.
+
+    Servers and what is measured have processes of their own, each on a core of its own where
+    there are two; repeats are interleaved. Results are kept for `crawler bench history`.
+    """
+
+
+def _history_option(command: F) -> F:
+    return click.option(
+        "--history",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The file of results.  [default: crawler/bench-history.jsonl in XDG_DATA_HOME]",
+    )(command)
+
+
+def _run_options(command: F) -> F:
+    """Add what every measurement has."""
+    command = _history_option(json_option(command))
+    return click.option("--quick", is_flag=True, help="Small numbers: less than a minute.")(command)
+
+
+def _count(name: str, usual: int, text: str) -> Callable[[F], F]:
+    """Add an option whose default depends on --quick."""
+    return click.option(name, type=click.IntRange(1), help=f"{text}  [default: {usual:,}]")
+
+
+@bench.command()
+@_count("--pages", 20_000, "How many pages the site has.")
+@_count("--repeats", 3, "How often to crawl it.")
+@click.option("--hosts", type=click.IntRange(1), default=1, help="Hosts they are spread over.")
+@click.option("--concurrency", type=click.IntRange(1), default=64, show_default=True)
+@click.option("--peers", default="", metavar="NAMES", help="Measure these too: scrapy,crawlee.")
+@_run_options
+def crawl(
+    pages: int | None,
+    repeats: int | None,
+    hosts: int,
+    concurrency: int,
+    peers: str,
+    quick: bool,
+    **ending: Any,
+) -> None:
+    """Crawl a site with our crawl, a bare loop, and other frameworks.
+
+    The bare loop, libcurl and a parser without a framework, is the limit. Other frameworks
+    come with the extra: pip install 'crawler[bench]'.
+    """
+    from ..bench import crawl as subject
+    from ..bench.shape import Shape
+
+    try:
+        others = subject.peers(name.strip() for name in peers.split(",") if name.strip())
+        shape = Shape(pages or (2000 if quick else 20_000), hosts=hosts, absolute=hosts > 1)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    times = repeats or (1 if quick else 3)
+    report = subject.run(shape, concurrency=concurrency, repeats=times, others=others, told=_tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@_count("--repeats", 3, "How often to crawl each site.")
+@_run_options
+def scale(repeats: int | None, quick: bool, **ending: Any) -> None:
+    """Crawl small sites and large ones, on one host and many; and tell how memory grows."""
+    from ..bench import scale as subject
+
+    sizes = subject.QUICK if quick else subject.SIZES
+    report = subject.run(sizes, repeats or (1 if quick else 3), _tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@_count("--pages", 20_000, "How many pages the site has.")
+@click.option("--concurrency", type=click.IntRange(1), default=64, show_default=True)
+@click.option("--functions", type=int, default=40, show_default=True, help="How many to show.")
+@_run_options
+def profile(
+    pages: int | None, concurrency: int, functions: int, quick: bool, **ending: Any
+) -> None:
+    """Crawl a site and tell where the CPU went, by stage and by function."""
+    from ..bench import profile as subject
+    from ..bench.shape import Shape
+
+    shape = Shape(pages or (2000 if quick else 20_000))
+    report = subject.run(shape, concurrency=concurrency)
+    _end(report, subject.show(report, functions), **ending)
+
+
+@bench.command()
+@_count("--requests", 10_000, "How many pages to fetch.")
+@_count("--repeats", 5, "How often to fetch them.")
+@_run_options
+def fetch(requests: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
+    """Fetch through libcurl alone, and through what we put around it."""
+    from ..bench import fetch as subject
+
+    numbers = (requests or (2000 if quick else 10_000), repeats or (1 if quick else 5))
+    report = subject.run(*numbers, _tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@_count("--pages", 500, "How many pages to look through.")
+@_count("--repeats", 5, "How often to do so.")
+@_run_options
+def links(pages: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
+    """Parse pages and find their links, our way and by hand."""
+    from ..bench import links as subject
+
+    report = subject.run(pages or (100 if quick else 500), repeats or (3 if quick else 5))
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@_count("--number", 100_000, "How many data to put and get.")
+@_count("--repeats", 5, "How often to do so.")
+@_run_options
+def pool(number: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
+    """Put data into a pool and get them out again."""
+    from ..bench import pool as subject
+
+    report = subject.run(number or (20_000 if quick else 100_000), repeats or 5)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@_count("--repeats", 3, "How often to measure each row.")
+@click.option("--scale", type=click.FloatRange(0, 1, min_open=True), help="Part of all numbers.")
+@_run_options
+def frontier(repeats: int | None, scale: float | None, quick: bool, **ending: Any) -> None:
+    """Admit, take and settle requests, from ten hosts to a hundred thousand."""
+    from ..bench import frontier as subject
+
+    numbers = (scale or (0.05 if quick else 1.0), repeats or (1 if quick else 3))
+    report = subject.run(*numbers, _tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
+@click.option("--last", type=click.IntRange(1), default=8, show_default=True, help="Runs to show.")
+@_history_option
+@json_option
+def history(last: int, history: Path | None, as_json: bool) -> None:
+    """Show the results of earlier runs, and how the last differs from the others.
+
+    Runs of the same size are compared; a change of less than a fifth is not told from noise.
+    """
+    from ..bench import history as subject
+
+    trends = subject.trends(history or subject.default_path())
+    if as_json:
+        click.echo(json.dumps([vars(trend) | {"change": trend.change} for trend in trends]))
+    else:
+        click.echo(subject.show(trends, last) if trends else "nothing was measured yet")
+
+
+@bench.command(hidden=True)
+@click.argument("text")
+def child(text: str) -> None:
+    """Be measured, in a process of its own."""
+    from ..bench.child import work
+
+    work(text)
+
+
+def _tell(what: str) -> None:
+    """Show what goes on, on a terminal, in a line that is overwritten."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{what}", err=True, nl=False)
+
+
+def _end(report: Report, shown: str, *, history: Path | None, as_json: bool) -> None:
+    from ..bench.history import append, default_path
+
+    _tell("")
+    append(history or default_path(), report)
+    click.echo(json.dumps(report.as_dict()) if as_json else shown)

@@ -1,0 +1,172 @@
+"""What is seen of a crawl while it runs: a view in place on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from .verdict import IDLE, NOTHING
+from .words import clock, printable, size, total
+
+if TYPE_CHECKING:
+    from ..frontier import HostFigures
+    from ..module import ModuleSummary
+    from ..scheduler import Summary
+    from .watch import Left, Moment
+
+#: Seconds to the first line where there is no terminal, and between any two.
+_FIRST_LINE, _BETWEEN_LINES = 1.0, 5.0
+#: Rows of hosts on a terminal.
+_HOSTS = 3
+
+
+class Screen(Console):
+    """A console that says so when nobody reads it."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError("whoever read the output has gone")
+
+
+class View(Protocol):
+    """Shows moments of a crawl, and says a line in between."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def show(self, moment: Moment) -> None: ...
+
+    def say(self, line: str) -> None: ...
+
+
+def view_on(console: Console, *, in_place: bool = True) -> View:
+    """Return the view that suits *console*: one *in_place* needs a terminal that can go back."""
+    if in_place and console.is_terminal and not console.is_dumb_terminal:
+        return LiveView(console)
+    return Lines(console)
+
+
+class LiveView:
+    """Draws itself anew at each moment, and is gone at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, transient=True, auto_refresh=False)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._live.stop()
+
+    def show(self, moment: Moment) -> None:
+        self._live.update(drawn(moment), refresh=True)
+
+    def say(self, line: str) -> None:
+        self._live.console.print(Text(printable(line)))
+
+
+class Lines:
+    """Prints a line every few seconds; when nobody reads them any more, it goes on in silence."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next = monotonic() + _FIRST_LINE
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        pass
+
+    def show(self, moment: Moment) -> None:
+        if monotonic() >= self._next:
+            self._next = monotonic() + _BETWEEN_LINES
+            self.say("  ".join(filter(None, (figures(moment), held_up(moment)))))
+
+    def say(self, line: str) -> None:
+        with suppress(BrokenPipeError):
+            self._console.print(Text(printable(line)), soft_wrap=True)
+
+
+def drawn(moment: Moment) -> Group:
+    """Return a moment as it is drawn on a terminal."""
+    parts: list[Text | Table] = [Text(figures(moment), style="bold"), Text(stages(moment.summary))]
+    verdict = held_up(moment)
+    if verdict:
+        parts.append(Text(verdict, style="yellow"))
+    if len(moment.hosts) > 1:
+        parts.append(_table(moment.hosts[:_HOSTS]))
+    return Group(*parts)
+
+
+def figures(moment: Moment) -> str:
+    """Return what has been done and what is left in one line."""
+    summary = moment.summary
+    urls = summary.urls
+    parts = [
+        f"{summary.rate:.1f} pages/s",
+        f"{_handling(summary.downloaders)} in flight",
+        f"{summary.queued} queued",
+        f"{urls.done} done",
+        f"{total(urls.failed)} failed",
+        size(summary.bytes),
+        clock(summary.elapsed),
+    ]
+    return "  ".join([*parts, *_left(moment.left)])
+
+
+def stages(summary: Summary) -> str:
+    """Return how busy each stage is, and what waits for it."""
+    workers = summary.module_args
+    fetching, analysing = _handling(summary.downloaders), _handling(summary.analyzers)
+    return (
+        f"download {fetching}/{workers['download_workers']}  "
+        f"analysis {analysing}/{workers['analyze_workers']}"
+        f" ({summary.response_pool.total} wait)  "
+        f"pipeline {_handling(summary.pipelines)}/{workers['pipeline_workers']}"
+        f" ({summary.item_pool.total} wait)"
+    )
+
+
+def held_up(moment: Moment) -> str:
+    """Say what limits the speed, and for how long if that is more than a moment."""
+    if moment.limit in (NOTHING, IDLE):
+        return ""
+    wait = moment.summary.next_wake or 0
+    patience = f" (waiting for {printable(moment.summary.waiting_for)})" if wait > 2 else ""
+    return f"limited by {moment.limit}{patience}"
+
+
+def _left(left: Left | None) -> list[str]:
+    if left is None:
+        return []
+    return [f"{'at most ' if left.at_most else ''}{clock(left.seconds)} left"]
+
+
+def _table(hosts: list[HostFigures]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("slowest hosts", overflow="ellipsis", no_wrap=True)
+    for name in ("latency", "queued", "in flight"):
+        table.add_column(name, justify="right")
+    table.add_column("rests for")
+    for row in hosts:
+        numbers = (f"{row.latency * 1000:.0f} ms", str(row.queued), str(row.in_flight))
+        table.add_row(Text(printable(row.host)), *numbers, Text(printable(row.why)))
+    return table
+
+
+def _handling(modules: tuple[ModuleSummary, ...]) -> int:
+    return sum(module.handling for module in modules)

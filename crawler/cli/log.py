@@ -1,0 +1,34 @@
+"""The log on stderr: one line for each record."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from .words import printable, printable_lines
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def log_to_stderr(level: str, session: Session) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter(session))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class _Formatter(logging.Formatter):
+    """Shows an exception in the line of its record, and its traceback if the session is verbose."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._session = session
+
+    def format(self, record: logging.LogRecord) -> str:
+        if self._session.verbose:
+            return printable_lines(super().format(record))
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record)
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f": {type(error).__name__}: {error}" if error else ""
+        return printable(self.formatMessage(record) + cause)

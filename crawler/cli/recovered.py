@@ -1,0 +1,39 @@
+"""What a command says of the job it goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from .words import printable, total
+
+if TYPE_CHECKING:
+    from ..job import Job
+
+
+def say_recovered(job: Job) -> None:
+    """Tell on stderr what was found in the job's directory, if anything was."""
+    for line in _lines(job):
+        click.echo(printable(line), err=True)
+
+
+def _lines(job: Job) -> Iterator[str]:
+    found = job.recovered
+    if found is None or not found.counts.admitted:
+        return
+    counts = found.counts
+    ended = f"{counts.done} done, {total(counts.failed)} failed"
+    if counts.pending:
+        yield f"going on with {job.path}: {ended}, {counts.pending} left (--fresh starts over)"
+    else:
+        yield f"{job.path} has nothing left to do: {ended} (--fresh crawls again)"
+    if found.lost_commits is None:
+        yield f"{job.path}: whether the last steps are all there cannot be told; they may be redone"
+    elif found.lost_commits:
+        yield f"{job.path}: the last {found.lost_commits} commits are missing, and will be redone"
+    if found.damaged:
+        yield f"{job.path}: {found.damaged} damaged entries were set aside or reopened"
+    if found.struck_out:
+        yield f"{job.path}: one page ended the process too often and was set aside"

@@ -1,0 +1,97 @@
+"""The final report: what became of every URL, how fast, and what it was limited by."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..errors import CrawlerError
+from ..feed import Feed
+from ..frontier import HostFigures
+from ..scheduler import Summary
+from .verdict import NOTHING, Limit
+from .watch import Watch
+from .words import listed, printable, printable_lines, size, total
+
+#: Errors shown; the rest are counted.
+_SAMPLES = 5
+
+
+#: Labels, and what is said under each.
+Rows = Sequence[tuple[str, str]]
+
+
+def to_dict(summary: Summary, watch: Watch) -> dict[str, Any]:
+    """Return the summary with what only a watch knows."""
+    limit, share = watch.tally.whole
+    limited = {"limit": limit.name, "setting": limit.setting, "share": round(share, 3)}
+    slow = {row.host: round(row.latency, 4) for row in watch.slowest}
+    return summary.to_dict() | {"limited_by": limited, "slowest_hosts": slow}
+
+
+def report_rows(summary: Summary, watch: Watch, feeds: Iterable[Feed]) -> Rows:
+    rows = _outcomes(summary) + _speed(summary) + _why(*watch.tally.whole) + _slow(watch.slowest)
+    return rows + [("records", f"{feed.written} in {feed.path}") for feed in feeds]
+
+
+def print_rows(console: Console, rows: Rows) -> None:
+    for label, text in rows:
+        console.print(Text.assemble((f"{label:<14}", "bold"), printable(text)))
+
+
+def print_errors(console: Console, errors: Sequence[CrawlerError], *, verbose: bool) -> None:
+    """Print the first few *errors*, with their tracebacks if *verbose*."""
+    for error in errors[:_SAMPLES]:
+        console.print(Text(_told(error, verbose=verbose)))
+    if len(errors) > _SAMPLES:
+        console.print(f"  … and {len(errors) - _SAMPLES} more errors")
+
+
+def _outcomes(summary: Summary) -> list[tuple[str, str]]:
+    urls = summary.urls
+    rows = [("pages", f"{urls.done} done, {total(urls.failed)} failed, {urls.pending} pending")]
+    named = {"failed": urls.failed, "refused": urls.refused, "turned away": urls.turned_away}
+    for label, counts in named.items():
+        if counts:
+            rows.append((label, listed(counts)))
+            rows += [
+                ("", f"  {reason}: {summary.samples[reason][0]}")
+                for reason in counts
+                if reason != "seen" and reason in summary.samples
+            ]
+    codes = {str(code): n for code, n in summary.status_codes.items()}
+    return [*rows, ("status codes", listed(codes))] if codes else rows
+
+
+def _speed(summary: Summary) -> list[tuple[str, str]]:
+    latency = summary.latency
+    rows = [("retried", str(summary.retried))] if summary.retried else []
+    if not summary.request_args["robots"]:
+        rows.append(("robots.txt", "was not asked for"))
+    volume = f"{size(summary.bytes)} in {summary.elapsed:.1f} s, {summary.rate:.0f} pages/s"
+    parts = ((name, getattr(latency, name)) for name in ("p50", "p90", "p99"))
+    quantiles = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in parts)
+    return [*rows, ("fetched", volume), ("latency", quantiles)]
+
+
+def _why(limit: Limit, share: float) -> list[tuple[str, str]]:
+    if limit is NOTHING:
+        return []
+    remedy = f": {limit.remedy}" if limit.remedy else ""
+    return [("limited by", f"{limit.what}, {share:.0%} of the time{remedy}")]
+
+
+def _slow(hosts: Sequence[HostFigures]) -> list[tuple[str, str]]:
+    if len(hosts) < 2:
+        return []
+    return [("slowest", ", ".join(f"{row.host} {row.latency * 1000:.0f} ms" for row in hosts))]
+
+
+def _told(error: CrawlerError, *, verbose: bool) -> str:
+    if not verbose:
+        return f"  {printable(error)}"
+    return printable_lines("".join(traceback.format_exception(error)).rstrip())

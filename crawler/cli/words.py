@@ -1,0 +1,53 @@
+"""How figures and foreign text are written on a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_PASSWORD = re.compile(r"(://[^/?#\s:@]*):[^/?#\s@]*@")
+
+
+def printable(text: object) -> str:
+    r"""
+    Return *text* as one line that does nothing to a terminal, and tells no password.
+
+    Whatever comes from a page, a server or an error passes here before a person sees it: an
+    escape sequence in a URL or a title becomes visible as \x1b, user:password@ becomes user:…@.
+    """
+    line = _PASSWORD.sub(r"\1:…@", str(text))
+    return line if line.isprintable() else "".join(map(_visible, line))
+
+
+def printable_lines(text: str) -> str:
+    """Return *text* with its line breaks, each line of it printable."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {n}" for reason, n in counts.items())
+
+
+def total(reasons: Mapping[str, int]) -> int:
+    return sum(reasons.values())
+
+
+def size(number: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if number < 999.5:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} GB"
+
+
+def clock(seconds: float) -> str:
+    """Return minutes and seconds, with hours if there are any: 0:42, 3:20, 1:02:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

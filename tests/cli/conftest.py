@@ -1,0 +1,103 @@
+"""A real terminal, as far as a program can tell."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+
+import gevent
+import pytest
+
+CRAWLER = [sys.executable, "-m", "crawler"]
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+#: What changes how programs print must come from the test.
+_PLAIN = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE"}
+}
+
+
+def _own_the_terminal():
+    """Only the terminal of a session of its own turns Ctrl-C into a signal to a process."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+class Terminal:
+    """Runs the command line on a pseudo-terminal of its own, and keeps all that it prints."""
+
+    def __init__(self, *args, cwd, term="xterm-256color", **environ):
+        self._main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+        self.process = subprocess.Popen(
+            [*CRAWLER, *map(str, args)],
+            cwd=cwd,
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            env=_PLAIN | {"TERM": term, "LANG": "C.UTF-8"} | environ,
+            preexec_fn=_own_the_terminal,
+        )
+        os.close(side)
+        self.shown = ""
+
+    def press(self, keys):
+        os.write(self._main, keys)
+
+    @property
+    def text(self):
+        """What was shown, one after the other, without escape codes."""
+        return _ESCAPES.sub("", self.shown)
+
+    def read_until(self, *wanted):
+        """Read until each of the *wanted* patterns has been shown."""
+        with gevent.Timeout(30, False):
+            while not all(re.search(pattern, self.text) for pattern in wanted):
+                if not self._read():
+                    break
+        for pattern in wanted:
+            assert re.search(pattern, self.text), self.text[-3000:]
+
+    def wait(self):
+        """Read to the end; return the exit code."""
+        with gevent.Timeout(30, False):
+            while self._read():
+                pass
+            while self.process.poll() is None:
+                gevent.sleep(0.01)
+        assert self.process.returncode is not None, f"does not end: {self.text[-3000:]}"
+        return self.process.returncode
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._main)
+
+    def _read(self):
+        select.select([self._main], [], [])
+        try:
+            part = os.read(self._main, 65536)
+        except OSError:  # how a terminal says that its other side is closed
+            return False
+        self.shown += part.decode(errors="replace")
+        return bool(part)
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    opened = []
+
+    def open_terminal(*args, **options):
+        opened.append(Terminal(*args, cwd=tmp_path, **options))
+        return opened[-1]
+
+    yield open_terminal
+    for one in opened:
+        one.close()

@@ -1,0 +1,206 @@
+"""The commands work in job directories: the same one again goes on."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from crawler.cli.why import RULES
+from crawler.settings.table import SETTINGS
+from crawler.testing import LoopbackSite, Reply
+
+CRAWLER = [sys.executable, "-m", "crawler"]
+QUICK = ("-s", "delay=0", "-s", "robots=false", "--depth", "9")
+
+
+def crawler(*args, cwd):
+    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
+
+
+def links(*names):
+    return "<title>t</title>" + "".join(f'<a href="{name}">x</a>' for name in names)
+
+
+@pytest.fixture
+def site():
+    pages = {f"/{n}": links(f"/{n + 1}", "/") for n in range(20)}
+    pages |= {"/": links("/0", "http://elsewhere.test/", "/moved"), "/20": links()}
+    pages |= {"/moved": Reply(301, {"location": "/3"})}
+    with LoopbackSite(pages) as site:
+        yield site
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_same_command_again_goes_on(site, tmp_path):
+    command = ("crawl", site.url("/"), *QUICK)
+    first = crawler(*command, "--max-pages", "5", cwd=tmp_path)
+    second = crawler(*command, cwd=tmp_path)
+    fetched = len(site.requests)
+    third = crawler(*command, cwd=tmp_path)
+
+    assert (first.returncode, second.returncode, third.returncode) == (0, 0, 0), second.stderr
+    assert "going on" not in first.stderr
+    assert "going on with crawls/127.0.0.1: 5 done" in second.stderr
+    assert "has nothing left to do" in third.stderr
+    assert len(site.requests) == fetched
+    urls = [record["url"] for record in records(tmp_path / "crawls/127.0.0.1/pages.jsonl")]
+    assert len(urls) == len(set(urls)) == 13
+
+
+def test_fresh_starts_over(site, tmp_path):
+    command = ("crawl", site.url("/"), *QUICK, "-O", "pages.jsonl")
+    crawler(*command, cwd=tmp_path)
+    fetched = len(site.requests)
+
+    again = crawler(*command, "--fresh", cwd=tmp_path)
+
+    assert again.returncode == 0, again.stderr
+    assert len(site.requests) == 2 * fetched
+    assert len(records(tmp_path / "pages.jsonl")) == 13
+
+
+def test_fresh_asks_first_on_a_terminal(site, tmp_path, terminal):
+    command = ("crawl", site.url("/"), *QUICK)
+    crawler(*command, cwd=tmp_path)
+    fetched = len(site.requests)
+
+    shown = terminal(*command, "--fresh")
+    shown.read_until("start over")
+    shown.press(b"n\r")
+
+    assert shown.wait() != 0
+    assert len(site.requests) == fetched
+
+
+def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
+    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
+    with LoopbackSite(pages) as site:
+        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: len(site.requests) > 10)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode == 3, told
+        assert re.search(r"stopped: \d+ pages are left; the same command goes on", told)
+
+        done = crawler(*command[3:], cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    urls = [record["url"] for record in records(tmp_path / "crawls/127.0.0.1/pages.jsonl")]
+    assert len(urls) == len(set(urls)) == 121
+    paths = [hit.path for hit in site.requests]
+    assert paths.count("/0") == 1
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_jobs_lists_them(site, tmp_path):
+    crawler("crawl", site.url("/"), *QUICK, "--max-pages", "3", cwd=tmp_path)
+
+    shown = crawler("jobs", cwd=tmp_path)
+    [told] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
+
+    assert re.match(r"crawls/127\.0\.0\.1 +finished +3 done", shown.stdout), shown.stderr
+    assert (told["job"], told["done"], told["spider"]) == ("crawls/127.0.0.1", 3, "pages")
+
+
+def test_urls_tells_each_outcome_once(site, tmp_path):
+    crawler("crawl", site.url("/"), *QUICK, "--job", "here", cwd=tmp_path)
+
+    lines = crawler("urls", "here", cwd=tmp_path).stdout.splitlines()
+    away = crawler("urls", "here", "--outcome", "turned_away", "--json", cwd=tmp_path).stdout
+    moved = f"{site.url('/moved')} -> {site.url('/3')}"
+
+    assert len(lines) == len(set(lines)) == 15
+    assert sum(line.startswith("done ") for line in lines) == 13
+    assert any(line.endswith(moved) for line in lines), lines
+    told = {story["url"]: story["reason"] for story in map(json.loads, away.splitlines())}
+    assert told["http://elsewhere.test/"] == "domain"
+
+
+def test_why_tells_the_story_of_a_url(site, tmp_path):
+    crawler("crawl", site.url("/"), *QUICK, cwd=tmp_path)
+
+    page = crawler("why", site.url("/0"), cwd=tmp_path)
+    away = crawler("why", "http://elsewhere.test/", cwd=tmp_path)
+    sent = crawler("why", site.url("/moved"), "--json", cwd=tmp_path)
+    unknown = crawler("why", "http://nowhere.test/", cwd=tmp_path)
+
+    assert f"found on {site.url('/')}, at depth 1" in page.stdout
+    assert "answered 200" in page.stdout
+    assert page.stdout.rstrip().endswith("done")
+    assert "turned away (domain): its domain is not among" in away.stdout
+    assert json.loads(sent.stdout)["redirects"] == [site.url("/3")]
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "no job has met http://nowhere.test/" in unknown.stderr
+
+
+def test_report_prints_the_final_report_again(site, tmp_path):
+    done = crawler("crawl", site.url("/"), *QUICK, cwd=tmp_path)
+
+    again = crawler("report", cwd=tmp_path)
+    told = crawler("report", "crawls/127.0.0.1", "--json", cwd=tmp_path)
+
+    assert again.stdout == done.stdout
+    assert json.loads(told.stdout)["urls"]["done"] == 13
+
+
+def test_report_of_a_job_that_was_killed(tmp_path):
+    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
+    with LoopbackSite(pages) as site:
+        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        wait_for(lambda: len(site.requests) > 15)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=10)
+
+    shown = crawler("report", cwd=tmp_path)
+
+    assert re.search(r"pages +\d+ done, 0 failed, \d+ left", shown.stdout), shown.stderr
+    assert "the same command goes on" in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["urls", "report"])
+def test_what_is_no_job_is_told_in_one_line(tmp_path, command):
+    (tmp_path / "empty").mkdir()
+
+    done = crawler(command, "empty", cwd=tmp_path)
+
+    assert done.returncode != 0
+    assert done.stderr == "crawler: empty is no job directory: it has no state.db\n"
+
+
+def test_a_job_in_use_is_told_in_one_line(site, tmp_path):
+    from crawler.job import Job
+
+    with Job(tmp_path / "mine"):
+        done = crawler("crawl", site.url("/"), "--job", "mine", cwd=tmp_path)
+
+    assert done.returncode == 6
+    assert re.fullmatch(r"crawler: mine is in use by process \d+ on .*\n", done.stderr)
+
+
+def test_every_rule_names_settings_that_exist():
+    known = {setting.name for setting in SETTINGS} | {setting.path for setting in SETTINGS}
+    named = [
+        name
+        for rule in RULES.values()
+        for part in re.findall(r"\(settings?: ([^)]*)\)", rule)
+        for name in part.split(", ")
+    ]
+
+    assert named
+    assert [name for name in named if name not in known] == []

@@ -1,0 +1,130 @@
+"""What surrounds every command: what is imported when, and what is said when it fails."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from crawler.cli import COMMANDS, cli
+
+CRAWLER = [sys.executable, "-m", "crawler"]
+
+
+def crawler(*args, cwd):
+    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_of_a_command_what_the_command_says_of_itself(name):
+    command = cli.get_command(click.Context(cli), name)
+    _, told = COMMANDS[name]
+
+    assert command.get_short_help_str(limit=200).startswith(told.rstrip("."))
+
+
+def test_the_exit_codes_of_the_documentation_are_those_of_help():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    told = re.findall(r"^ +(\d+) {2,}(.+)$", cli.epilog, re.MULTILINE)
+
+    assert re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE) == told
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["version"]])
+def test_help_and_version_import_nothing_that_crawls(args):
+    code = (
+        f"import sys; sys.argv[1:] = {args!r}\n"
+        "from crawler.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('gevent', 'rich', 'pycurl', 'crawler.crawl', 'ssl')"
+        " if name in sys.modules])"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+
+    assert told.stdout.splitlines()[-1] == "[]", told.stderr
+
+
+def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
+    (tmp_path / "spider.py").write_text(
+        "import socket, ssl, threading, time\n"
+        "print(socket.socket.__module__, time.sleep.__module__)\n"
+        "from crawler import Spider, crawl\n"
+        "print(callable(crawl))\n"
+        "class Mine(Spider): pass\n"
+    )
+
+    done = crawler("components", "spider.py", cwd=tmp_path)
+
+    assert done.stdout.splitlines()[:2] == ["gevent._socket3 gevent.hub", "True"], done.stderr
+
+
+SPIDERS = {
+    "code.py": "import crawler\nnonsense\n",
+    "syntax.py": "def x(:\n",
+    "value.py": "raise ValueError('one\\nline')",
+    "os.py": "open('/nowhere/at/all')",
+    "error.py": "from crawler import StateError\nraise StateError('no \\x1b[31mway')",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "line"),
+    [
+        ("code.py", 6, "NameError: name 'nonsense' is not defined (code.py, line 2; -v shows"),
+        ("syntax.py", 6, "SyntaxError: invalid syntax (syntax.py, line 1)"),
+        ("value.py", 2, r"one\nline"),
+        ("os.py", 6, "[Errno 2] No such file or directory: '/nowhere/at/all'"),
+        ("error.py", 6, r"no \x1b[31mway"),
+    ],
+)
+def test_an_error_is_one_line_and_a_traceback_only_if_asked_for(tmp_path, name, code, line):
+    (tmp_path / name).write_text(SPIDERS[name])
+
+    short = crawler("run", name, cwd=tmp_path)
+    before = crawler("-v", "run", name, cwd=tmp_path)
+    after = crawler("run", name, "-v", cwd=tmp_path)
+
+    assert short.returncode == before.returncode == after.returncode == code
+    assert short.stderr.startswith(f"crawler: {line}")
+    assert short.stderr.count("\n") == 1
+    for told in (before.stderr, after.stderr):
+        assert told.startswith("Traceback")
+        assert told.splitlines()[-1].startswith(f"crawler: {line}")
+        assert "\x1b" not in told
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    done = crawler("demo", "--pages", "1", "-o", "file/pages.jsonl", cwd=tmp_path)
+
+    assert done.returncode == 6
+    assert done.stderr.count("\n") == 1
+    assert "file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_log_record_is_one_line_unless_verbose(tmp_path):
+    (tmp_path / "loud.py").write_text(
+        """
+import logging
+from crawler import Spider
+try:
+    {}["title\\x1b[2J"]
+except KeyError:
+    logging.getLogger("loud").exception("no\\ntitle")
+class Loud(Spider): pass
+"""
+    )
+
+    short = crawler("components", "loud.py", cwd=tmp_path).stderr
+    long = crawler("components", "loud.py", "-v", cwd=tmp_path).stderr
+
+    assert short.endswith("ERROR loud: no\\ntitle: KeyError: 'title\\x1b[2J'\n")
+    assert short.count("\n") == 1
+    assert "Traceback" in long
+    assert "\x1b" not in long

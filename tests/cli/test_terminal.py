@@ -1,0 +1,266 @@
+"""What a person sees, on a real pseudo-terminal; and what a pipe gets instead."""
+
+import os
+import re
+import subprocess
+import sys
+
+import gevent
+import pytest
+
+from crawler.testing import LoopbackSite, Reply, faults
+
+CRAWLER = [sys.executable, "-m", "crawler"]
+CTRL_C = b"\x03"
+#: Colours are 30 to 49 and 90 to 107, alone or among other attributes.
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d|10[0-7])(?:;\d+)*m")
+PWNED = "\x1b]0;pwned\x07"
+
+
+class Endless(dict):
+    """Every page links to five more, and takes its time."""
+
+    def get(self, target, default=None):
+        if target == "/robots.txt":
+            return Reply(404)
+        return lambda request: Reply(body=_links(request.url), delay=0.02)
+
+
+def _links(url):
+    return "".join(f'<a href="{url.rstrip("/")}/{n}">x</a>' for n in range(5))
+
+
+@pytest.fixture
+def endless():
+    with LoopbackSite(Endless({"/": "x"}), addresses=("127.0.0.1", "127.0.0.2")) as site:
+        yield site
+
+
+@pytest.fixture
+def hanging():
+    """A site of which all but the first page never answer."""
+    with LoopbackSite({"/": _links("/"), "/0": faults.silence(), "/1": faults.silence()}) as site:
+        yield site
+
+
+def crawl_of(site, *more):
+    return ["crawl", site.url(), site.url(address="127.0.0.2"), "--depth", "99", *more]
+
+
+FAST = ("-s", "delay=0.05", "-s", "politeness.latency_factor=0")
+
+
+def test_the_live_view_is_drawn_again_in_place(terminal, endless):
+    screen = terminal(*crawl_of(endless, *FAST))
+
+    screen.read_until(
+        r"\d pages/s  \d+ in flight  [1-9]\d* queued  [1-9]\d* done  0 failed",
+        r"download \d+/64  analysis \d+/16 \(\d+ wait\)  pipeline \d+/16",
+        r"limited by the delay between requests to one host; -s delay=… shortens it",
+        r"slowest hosts +latency +queued +in flight +rests for",
+        r"127\.0\.0\.2(?::\d+)?\s+\d+ ms",
+    )
+
+    screen.read_until(r"(?s)pages/s.*pages/s")
+
+    assert "\x1b[1A" in screen.shown, "the cursor goes up to draw over the last view"
+    assert COLOUR.search(screen.shown)
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_says_what_is_left(terminal, endless):
+    screen = terminal(*crawl_of(endless, *FAST))
+    screen.read_until(r"[1-9]\d* done")
+
+    screen.press(CTRL_C)
+
+    assert screen.wait() == 3
+    assert "stopping: finishing what is in flight (Ctrl-C again to drop it)" in screen.shown
+    left = re.search(r"stopped: ([1-9]\d*) pages are left", screen.text)[1]
+    assert re.search(rf"pages +\d+ done, 0 failed, {left} pending", screen.text)
+    assert "Traceback" not in screen.shown
+
+
+def test_ctrl_c_twice_drops_what_is_in_flight(terminal, hanging):
+    screen = terminal("crawl", hanging.url(), "--delay", "0", "-s", "timeout=60")
+    screen.read_until("2 in flight")
+
+    screen.press(CTRL_C)
+    screen.read_until("stopping: finishing")
+    screen.press(CTRL_C)
+
+    assert screen.wait() == 130
+    assert "stopped: 5 pages are left" in screen.shown
+    assert "Traceback" not in screen.shown
+    assert screen.shown.endswith("\x1b[?25h") or screen.shown.rindex("\x1b[?25h") > (
+        screen.shown.rindex("\x1b[?25l")
+    ), "the cursor is shown again"
+
+
+def test_ctrl_c_ends_even_a_callback_that_never_lets_go(terminal, endless, tmp_path):
+    (tmp_path / "stuck.py").write_text(
+        f"""
+from crawler import Spider
+class Stuck(Spider):
+    start_urls = [{endless.url()!r}]
+    def parse(self, response):
+        print("stuck", flush=True)
+        while True:
+            pass
+"""
+    )
+    screen = terminal("run", "stuck.py", "-O", "out.jsonl")
+    screen.read_until("stuck")
+
+    with gevent.Timeout(30):
+        while screen.process.poll() is None:
+            screen.press(CTRL_C)
+            gevent.sleep(0.1)
+
+    assert screen.wait() == 130
+
+
+def test_no_colour_if_so_asked(terminal, endless):
+    screen = terminal(*crawl_of(endless, *FAST), NO_COLOR="1")
+
+    screen.read_until("limited by the delay", "slowest hosts")
+    screen.press(CTRL_C)
+
+    assert screen.wait() == 3
+    assert not COLOUR.search(screen.shown)
+
+
+def test_a_dumb_terminal_gets_lines(terminal, endless):
+    screen = terminal(*crawl_of(endless, *FAST), term="dumb")
+
+    screen.read_until(r"pages/s .* done .*limited by")
+    screen.press(CTRL_C)
+
+    assert screen.wait() == 3
+    assert "\x1b" not in screen.shown
+
+
+def test_items_on_a_terminal_are_not_drawn_over(terminal, endless, tmp_path):
+    (tmp_path / "titles.py").write_text(
+        f"""
+from crawler import Spider
+class Titles(Spider):
+    start_urls = [{endless.url()!r}]
+    max_depth = 9
+    def parse(self, response):
+        yield {{"url": response.url}}
+        yield from response.links()
+"""
+    )
+    screen = terminal("run", "titles.py", *FAST)
+
+    screen.read_until(r'\{"url": ', r"pages/s .* done")
+    screen.press(CTRL_C)
+
+    assert screen.wait() == 3
+    assert "\x1b[1A" not in screen.shown
+    assert "\x1b[2K" not in screen.shown
+
+
+def test_a_pipe_gets_lines_and_no_escape_codes(endless, tmp_path):
+    done = subprocess.run(
+        [*CRAWLER, *crawl_of(endless, *FAST, "-s", "max_seconds=2")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=os.environ | {"TERM": "xterm-256color"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^\d+\.\d pages/s .* done .* at most 0:01 left", done.stderr, re.MULTILINE)
+    assert "time_limit" in done.stdout
+    assert "limited by    the delay between requests to one host" in done.stdout
+    assert re.search(r"^slowest +127.0.0.\d.* ms, 127.0.0.\d", done.stdout, re.MULTILINE)
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def closed_pipe_as(descriptor):
+    """Return what makes a *descriptor* of a child a pipe that nobody reads."""
+
+    def close_reader():
+        reader, writer = os.pipe()
+        os.close(reader)
+        os.dup2(writer, descriptor)
+
+    return close_reader
+
+
+@pytest.mark.parametrize(
+    "args", [["settings"], ["--help"], ["version"], ["crawl", "SITE", "--depth", "0"]]
+)
+def test_a_closed_pipe_is_no_reason_to_complain(args, endless, tmp_path):
+    args = [endless.url() if word == "SITE" else word for word in args]
+
+    done = subprocess.run(
+        [*CRAWLER, *args],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=50,
+        preexec_fn=closed_pipe_as(1),
+    )
+
+    assert done.returncode == 3
+    assert done.stderr == ""
+
+
+def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
+    done = subprocess.run(
+        [*CRAWLER, *crawl_of(endless, *FAST, "-s", "max_seconds=2")],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=50,
+        preexec_fn=closed_pipe_as(2),
+    )
+
+    assert done.returncode == 0
+    assert "time_limit" in done.stdout
+
+
+def test_nothing_of_a_page_reaches_the_terminal_raw(terminal, tmp_path):
+    pages = {
+        "/": f'<title>{PWNED}</title><a href="/{PWNED}">x</a><a href="/coded">y</a>',
+        "/coded": Reply(headers={"Content-Encoding": PWNED.replace("\x07", "\x9b")}, body="x"),
+    }
+    with LoopbackSite(pages) as site:
+        (tmp_path / "careless.py").write_text(
+            f"""
+import logging
+from crawler import Spider
+class Careless(Spider):
+    start_urls = [{site.url()!r}]
+    max_depth = 1
+    def parse(self, response):
+        logging.getLogger("careless").warning("title is %s", response.title)
+        yield from response.links()
+        raise ValueError(response.title)
+    def errback(self, error):
+        raise ValueError("\\x1b]0;pwned\\x07")
+"""
+        )
+        once = ("-s", "retries=1")
+        crawl = terminal("run", "careless.py", "-O", "x.jsonl", "-s", "delay=0", *once)
+        assert crawl.wait() == 1
+        verbose = terminal(
+            "run", "careless.py", "-v", "--job", "again", "-O", "x.jsonl", "-s", "delay=0", *once
+        )
+        assert verbose.wait() == 1
+        page = terminal("fetch", site.url())
+        assert page.wait() == 0
+        headers = terminal("fetch", site.url("/coded"), "--headers")
+        headers.wait()
+
+    assert r"title is \x1b]0;pwned\x07" in crawl.shown
+    assert r"ValueError: \x1b]0;pwned\x07" in crawl.shown
+    assert "Traceback" not in crawl.shown
+    assert "Traceback" in verbose.shown
+    assert r"<title>\x1b]0;pwned\x07</title>" in page.shown
+    for screen in (crawl, verbose, page, headers):
+        assert "\x1b]" not in screen.shown
+        assert "\x9b" not in screen.shown
