@@ -29,10 +29,8 @@ format: $(DEV)   ## let ruff repair what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV)    ## what a pool and a fetch cost, side by side
-	$(BIN)/python -m crawler.bench.pool
-	$(BIN)/python -m crawler.bench.fetch
-	$(BIN)/python -m crawler.bench.frontier
+bench: $(DEV)    ## what a crawl and its parts cost, side by side: make bench ARGS=--quick
+	@for part in crawl fetch links pool frontier; do $(BIN)/crawler bench $$part $(ARGS) || exit; echo; done
 
 clean:           ## remove .venv and every cache
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

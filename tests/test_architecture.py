@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "crawler"
-BASE = {"errors", "data", "charset", "url"}
+BASE = {"errors", "data", "charset", "url", "wire"}
 #: What each part may import at run time, besides itself.
 ALLOWED = {
     "errors": set(),
     "charset": set(),
     "data": {"charset"},
     "url": {"errors"},
+    "wire": {"data", "errors"},
     "buffer": {"errors"},
     "module": BASE,
     "fetch": BASE,
@@ -22,8 +23,24 @@ ALLOWED = {
     "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "spider": BASE,
     "feed": BASE,
+    "analysis": BASE | {"middleware", "module", "spider"},
+    "child": BASE | {"analysis", "feed", "middleware", "module", "spider"},
+    "job": BASE | {"feed", "frontier"},
+    "jobs": BASE | {"frontier", "job"},
     "crawl": BASE
-    | {"buffer", "fetch", "middleware", "module", "scheduler", "settings", "spider", "feed"},
+    | {
+        "job",
+        "analysis",
+        "child",
+        "buffer",
+        "fetch",
+        "middleware",
+        "module",
+        "scheduler",
+        "settings",
+        "spider",
+        "feed",
+    },
     "testing": BASE,
     "cli": BASE
     | {
@@ -32,13 +49,29 @@ ALLOWED = {
         "crawl",
         "feed",
         "frontier",
+        "job",
+        "jobs",
         "scheduler",
         "settings",
         "spider",
         "testing",
     },
-    "bench": BASE | {"__init__", "buffer", "fetch", "module", "scheduler", "testing", "frontier"},
-    "__init__": BASE | {"buffer", "crawl", "fetch", "frontier", "module", "scheduler", "spider"},
+    "bench": BASE
+    | {
+        "__init__",
+        "buffer",
+        "crawl",
+        "feed",
+        "fetch",
+        "frontier",
+        "job",
+        "jobs",
+        "module",
+        "scheduler",
+        "spider",
+        "testing",
+    },
+    "__init__": set(),  # its names are imported when they are asked for
     "__main__": {"cli"},
 }
 

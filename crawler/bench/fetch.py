@@ -1,185 +1,163 @@
 """
-What a fetch costs: microseconds of CPU a request, on the loopback interface.
+What a fetch costs: bare libcurl on the gevent hub as the limit, and what we put around it.
 
-    python -m crawler.bench.fetch [--requests N] [--repeats N] [--json]
-
-The server runs in a process, and on a core, of its own. Repeats are interleaved, so
-that a slow moment of the machine is shared by all.
+Every row has a process of its own; all fetch the same pages from a server on another core.
 """
 
 from __future__ import annotations
 
-from gevent import monkey
-
-if __name__ == "__main__":
-    monkey.patch_all()  # for requests; libcurl needs nothing patched
-
-import argparse
-import json
-import os
-import statistics
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict
+from functools import partial
+from statistics import median
+from typing import Any
 
 import gevent
-import pycurl
-from gevent import get_hub
 
-from crawler import CurlFetch, Downloader, Request, SessionFetch
-from crawler.fetch.multi import Multi
-from crawler.testing import LoopbackSite, generated_site
+from ..buffer import Pool
+from ..data import Request, Response
+from ..errors import PoolClosed
+from ..fetch import CurlFetch, SessionFetch
+from ..module import Downloader
+from . import bare
+from .child import BenchError, Child, cpu
+from .report import Report, Samples, Target, spread, table, text, times
+from .shape import Shape
+from .site import Site, served
 
 CONCURRENCY = 64
-PAGE_SIZE = 13_000
+_PAGES = 1000
+_LIMIT, _WHOLE = "bare libcurl", "Downloader and pools"
+#: Seconds a row may take for a request, and in any case.
+_SLOWEST, _LEAST = 0.02, 60.0
 
-#: Fetches a request and returns the size of the body.
-Fetch = Callable[[Request], int]
-
-
-@contextmanager
-def bare_curl() -> Iterator[Fetch]:
-    """Easy handles on the hub and nothing around them: what no fetcher here can beat."""
-    multi = Multi(get_hub(), CONCURRENCY)
-    idle: list[tuple[pycurl.Curl, list[bytes]]] = []
-
-    def fetch(request: Request) -> int:
-        easy, chunks = idle.pop() if idle else _bare_handle()
-        easy.setopt(pycurl.URL, request.url)
-        multi.perform(easy)
-        size = len(b"".join(chunks))
-        chunks.clear()
-        idle.append((easy, chunks))
-        return size
-
-    yield fetch
-    multi.close()
-
-
-def _bare_handle() -> tuple[pycurl.Curl, list[bytes]]:
-    easy, chunks = pycurl.Curl(), list[bytes]()
-    easy.setopt(pycurl.NOSIGNAL, 1)
-    easy.setopt(pycurl.WRITEFUNCTION, chunks.append)
-    return easy, chunks
+#: Fetches all of some URLs, many at a time, and returns how many bytes those were.
+FetchAll = Callable[[Iterable[str]], int]
 
 
 @contextmanager
-def curl_fetch() -> Iterator[Fetch]:
-    with CurlFetch() as fetch:
-        yield lambda request: len(fetch(request).body)
+def bare_libcurl() -> Iterator[FetchAll]:
+    curl = bare.Curl()
+    yield lambda urls: _by_workers(lambda: bare.getter(curl), urls)
 
 
 @contextmanager
-def downloader() -> Iterator[Fetch]:
-    with CurlFetch() as fetch:
-        module = Downloader(fetch)
-        yield lambda request: len(module.download(request).body)
+def curl_fetch() -> Iterator[FetchAll]:
+    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+        yield lambda urls: _by_workers(lambda: lambda url: fetch(Request(url)).body, urls)
 
 
 @contextmanager
-def session_fetch() -> Iterator[Fetch]:
+def downloader() -> Iterator[FetchAll]:
+    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+        download = Downloader(fetch).download
+        yield lambda urls: _by_workers(lambda: lambda url: download(Request(url)).body, urls)
+
+
+@contextmanager
+def downloader_and_pools() -> Iterator[FetchAll]:
+    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+        yield partial(_through_pools, Downloader(fetch))
+
+
+@contextmanager
+def session_fetch() -> Iterator[FetchAll]:
     import requests
 
     with requests.Session() as session:
         session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=CONCURRENCY))
         fetch = SessionFetch(session)
-        yield lambda request: len(fetch(request).body)
+        yield lambda urls: _by_workers(lambda: lambda url: fetch(Request(url)).body, urls)
 
 
-ROWS: dict[str, Callable[[], AbstractContextManager[Fetch]]] = {
-    "bare libcurl": bare_curl,
+ROWS: dict[str, Callable[[], AbstractContextManager[FetchAll]]] = {
+    _LIMIT: bare_libcurl,
     "CurlFetch": curl_fetch,
-    "Downloader(CurlFetch)": downloader,
-    "SessionFetch": session_fetch,
+    "Downloader": downloader,
+    _WHOLE: downloader_and_pools,
+    "SessionFetch (requests)": session_fetch,
 }
 
 
-def measure(fetch: Fetch, request: Request, requests: int) -> float:
-    """Return the CPU microseconds of one request, out of many at once."""
-    numbers = iter(range(requests))
+def _by_workers(getter: Callable[[], Callable[[str], bytes]], urls: Iterable[str]) -> int:
+    """Let greenlets share *urls*; each has a function of its own to get one."""
+    remaining, size = iter(urls), 0
 
     def work() -> None:
-        for _ in numbers:
-            if fetch(request) != PAGE_SIZE:
-                raise RuntimeError("a page is not what it should be")
+        nonlocal size
+        get = getter()
+        for url in remaining:
+            body = get(url)
+            size += len(body)  # not in one line, which would read the size before it waits
 
-    began = time.process_time()
     gevent.joinall([gevent.spawn(work) for _ in range(CONCURRENCY)], raise_error=True)
-    return (time.process_time() - began) / requests * 1e6
+    return size
 
 
-def run(requests: int, repeats: int) -> dict[str, list[float]]:
-    """Return the samples of each row."""
-    samples: dict[str, list[float]] = {name: [] for name in ROWS}
-    with server() as url:
-        pin(0)
-        for _ in range(repeats):
-            for name, row in ROWS.items():
-                with row() as fetch:
-                    measure(fetch, Request(url), CONCURRENCY * 4)
-                    samples[name].append(measure(fetch, Request(url), requests))
-    return samples
+def _through_pools(module: Downloader, urls: Iterable[str]) -> int:
+    """Feed a pool of requests, download from it into one of responses, and empty that."""
+    requests, responses = Pool[Request](64, 4), Pool[Response](64, 4)
+
+    def feed() -> None:
+        for url in urls:
+            requests.put(Request(url))
+
+    def work() -> None:
+        with suppress(PoolClosed):
+            while True:
+                responses.put(module.download(requests.get()))
+
+    workers = [gevent.spawn(work) for _ in range(CONCURRENCY)]
+    feeder = gevent.spawn(feed)
+    size = sum(len(responses.get().body) for _ in urls)
+    feeder.get()
+    requests.close()
+    gevent.joinall(workers, raise_error=True)
+    return size
 
 
-@contextmanager
-def server() -> Iterator[str]:
-    """Serve the page from another process, until the end."""
-    command = [
-        sys.executable,
-        "-m",
-        __spec__.name if __spec__ else "crawler.bench.fetch",
-        "--serve",
+def measure(row: str, site: dict[str, Any], requests: int) -> dict[str, Any]:
+    """Fetch that many pages, after enough of them to have every connection open."""
+    shape = Shape(**site)
+    urls = [shape.url(number % shape.pages) for number in range(requests)]
+    with ROWS[row]() as fetch_all:
+        fetch_all(urls[: CONCURRENCY * 4])
+        began = cpu()
+        size = fetch_all(urls)
+        return {"cpu": cpu() - began, "size": size}
+
+
+def run(requests: int, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
+    rows: dict[str, Samples] = {name: {"cpu_us": []} for name in ROWS}
+    with served(Shape(_PAGES)) as site:
+        for repeat in range(repeats):
+            for name, samples in rows.items():
+                told(f"{repeat + 1}/{repeats} {name}")
+                samples["cpu_us"].append(_sample(site, name, requests))
+        setting = {"requests": requests, "concurrency": CONCURRENCY, "server": site.kind}
+    ratio = median(times(rows[_WHOLE]["cpu_us"], rows[_LIMIT]["cpu_us"]))
+    target = Target(f"CPU of {_WHOLE}, of {_LIMIT}'s", ratio, 1.4)
+    return Report("fetch", setting, rows, [target])
+
+
+def _sample(site: Site, row: str, requests: int) -> float:
+    arguments = {"row": row, "site": asdict(site.shape), "requests": requests}
+    child = Child("crawler.bench.fetch:measure", arguments)
+    measured = child.run(max(_LEAST, _SLOWEST * requests))
+    shape = site.shape
+    sizes = [len(shape.page(number)) for number in range(min(requests, shape.pages))]
+    expected = sum(sizes) * (requests // len(sizes)) + sum(sizes[: requests % len(sizes)])
+    if measured["size"] != expected:
+        raise BenchError(f"{row}: {measured['size']} bytes were fetched, not {expected}")
+    return float(measured["cpu"]) / requests * 1e6
+
+
+def show(report: Report) -> str:
+    limit = report.rows[_LIMIT]["cpu_us"]
+    rows = [
+        (name, spread(times(samples["cpu_us"], limit), 2), spread(samples["cpu_us"], 1))
+        for name, samples in report.rows.items()
     ]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
-        if child.stdout is None or child.stdin is None:
-            raise RuntimeError("the server has no pipes")
-        yield child.stdout.readline().strip()
-        child.stdin.close()
-
-
-def serve() -> None:
-    """Print the URL and serve until standard input ends."""
-    pin(-1)
-    with LoopbackSite({"/": generated_site(pages=100, links=70, size=PAGE_SIZE)["/"]}) as site:
-        print(site.url(), flush=True)
-        gevent.get_hub().threadpool.apply(sys.stdin.read)
-
-
-def pin(place: int) -> None:
-    """Stay on one core, if there are two."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    if len(cores) > 1:
-        os.sched_setaffinity(0, {cores[place]})
-
-
-def table(samples: dict[str, list[float]]) -> str:
-    """Show median and best: what else runs on the machine only ever adds to a sample."""
-    limit = min(min(values) for values in samples.values())
-    head = f"{'µs of CPU a request':<24}{'median':>10}{'best':>10}{'× the limit':>14}"
-    rows = (
-        f"{name:<24}{statistics.median(values):>10.1f}{min(values):>10.1f}{min(values) / limit:>14.2f}"
-        for name, values in samples.items()
-    )
-    return "\n".join((head, *rows))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m crawler.bench.fetch", description=__doc__)
-    parser.add_argument("--requests", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.serve:
-        serve()
-        return
-    samples = run(options.requests, options.repeats)
-    print(json.dumps(samples) if options.json else table(samples))
-
-
-if __name__ == "__main__":
-    main()
+    head = ("fetch", f"× CPU of {_LIMIT}", "µs of CPU a request")
+    return text(report, table(head, rows))

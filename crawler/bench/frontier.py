@@ -1,8 +1,6 @@
 """
 What the frontier costs: CPU a request, and memory a URL that waits.
 
-    python -m crawler.bench.frontier [--quick] [--repeats N] [--json]
-
 Each measurement has a process of its own, so that none inherits the memory of another; the
 clock is made up, so that nobody waits for a host to be due. Of the repeats, which are
 interleaved, the best counts.
@@ -10,21 +8,20 @@ interleaved, the best counts.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import os
-import subprocess
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ..data import Headers, Link, Request, Response
 from ..frontier import DONE, Frontier, Politeness, Retries, Scope
 from ..frontier.hosts import Address
+from .child import Child
+from .report import Report, Samples, Target, table, text
 
 #: How much more than the first row a request may cost in any other.
 MOST_TIMES = 1.5
@@ -32,6 +29,8 @@ MOST_TIMES = 1.5
 MOST_MEGABYTES = 200
 
 _IN_FLIGHT = 64
+#: Seconds that a row may take.
+_LONGEST = 600.0
 _DELAY = 1.0
 _DOMAIN = "bench.test"
 _FOUND_ON = f"http://{_DOMAIN}/"
@@ -192,54 +191,61 @@ def rows(scale: float = 1.0) -> dict[str, Row]:
     return {row.name: row for row in listed}
 
 
-def run(scale: float, repeats: int) -> dict[str, Cost]:
-    """Measure every row in processes of their own; return the best of each."""
-    samples: dict[str, list[Cost]] = {name: [] for name in rows(scale)}
-    for _ in range(repeats):
-        for name, costs in samples.items():
-            costs.append(_in_own_process(name, scale))
-    return {name: _best(costs) for name, costs in samples.items()}
+def measure(row: str, scale: float) -> dict[str, Any]:
+    """Measure one row, in a process of its own."""
+    costs = asdict(rows(scale)[row].measure())
+    return {measure: cost for measure, cost in costs.items() if cost is not None}
 
 
-def _in_own_process(name: str, scale: float) -> Cost:
-    command = [sys.executable, "-m", "crawler.bench.frontier"]
-    output = subprocess.check_output([*command, "--row", name, "--scale", str(scale)], text=True)
-    return Cost(**json.loads(output))
+def run(scale: float, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
+    """Measure every row in processes of their own, interleaved."""
+    found: dict[str, Samples] = {name: {} for name in rows(scale)}
+    for repeat in range(repeats):
+        for name, samples in found.items():
+            told(f"{repeat + 1}/{repeats} {name}")
+            child = Child("crawler.bench.frontier:measure", {"row": name, "scale": scale})
+            measured = child.run(_LONGEST)
+            for measure in ("admit", "cycle", "megabytes"):
+                if measure in measured:
+                    samples.setdefault(measure, []).append(measured[measure])
+    return Report("frontier", {"scale": scale}, found, _targets(found, scale))
 
 
-def _best(costs: list[Cost]) -> Cost:
-    return Cost(
-        admit=min(cost.admit for cost in costs),
-        cycle=min((cost.cycle for cost in costs if cost.cycle is not None), default=None),
-        megabytes=min((c.megabytes for c in costs if c.megabytes is not None), default=None),
+def _targets(found: Mapping[str, Samples], scale: float) -> list[Target]:
+    first, *others = (min(samples["cycle"]) for samples in found.values() if "cycle" in samples)
+    worst = max(others) / first
+    targets = [Target("take…settle of the worst row, of the first's", worst, MOST_TIMES)]
+    # What does not depend on their number counts for too much when they are few.
+    if scale == 1:
+        waiting = [
+            min(samples["megabytes"]) for samples in found.values() if "megabytes" in samples
+        ]
+        targets.append(Target("MB for a million URLs that wait", max(waiting), MOST_MEGABYTES))
+    return targets
+
+
+def show(report: Report) -> str:
+    """Of the repeats the best counts: whatever else runs only ever adds to a time."""
+    best = {
+        name: {measure: min(values) for measure, values in samples.items()}
+        for name, samples in report.rows.items()
+    }
+    first = next(iter(best.values()))
+    lines = [_line(name, cost, first) for name, cost in best.items()]
+    head = ("frontier", "× take…settle", "× admit", "µs take…settle", "µs admit", "MB")
+    return text(report, table(head, lines))
+
+
+def _line(name: str, cost: dict[str, float], first: dict[str, float]) -> tuple[str, ...]:
+    cycle, megabytes = cost.get("cycle"), cost.get("megabytes")
+    return (
+        name,
+        "" if cycle is None else f"{cycle / first['cycle']:.2f}",
+        f"{cost['admit'] / first['admit']:.2f}",
+        "" if cycle is None else f"{cycle:.2f}",
+        f"{cost['admit']:.2f}",
+        "" if megabytes is None else f"{megabytes:.1f}",
     )
-
-
-def table(costs: dict[str, Cost], scale: float) -> str:
-    first = next(iter(costs.values()))
-    lines = [
-        f"{'µs of CPU a request':<34}{'admit':>8}{'×':>7}{'take…settle':>13}{'×':>7}{'MB':>8}  holds"
-    ]
-    for name, cost in costs.items():
-        line = f"{name:<34}{cost.admit:>8.2f}{cost.admit / first.admit:>7.2f}"
-        if cost.cycle is not None and first.cycle is not None:
-            times = cost.cycle / first.cycle
-            line += f"{cost.cycle:>13.2f}{times:>7.2f}{'':>8}"
-            line += f"  {_verdict(holds=times <= MOST_TIMES)}"
-        elif cost.megabytes is not None:
-            line += f"{'':>20}{cost.megabytes:>8.1f}"
-            # What does not depend on their number counts for too much when they are few.
-            line += f"  {_verdict(holds=cost.megabytes <= MOST_MEGABYTES) if scale == 1 else '-'}"
-        lines.append(line)
-    lines.append(
-        f"to hold: take…settle at most {MOST_TIMES} × the first row; "
-        f"at most {MOST_MEGABYTES} MB for a million URLs"
-    )
-    return "\n".join(lines)
-
-
-def _verdict(*, holds: bool) -> str:
-    return "yes" if holds else "NO"
 
 
 def _cpu() -> float:
@@ -251,26 +257,3 @@ def _resident() -> int:
     """Bytes of memory that this process has now."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m crawler.bench.frontier", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a twentieth of everything")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--scale", type=float, default=1.0, help=argparse.SUPPRESS)
-    parser.add_argument("--row", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    scale = 0.05 if options.quick else options.scale
-    if options.row:
-        print(json.dumps(asdict(rows(scale)[options.row].measure())))
-        return
-    costs = run(scale, options.repeats)
-    if options.json:
-        print(json.dumps({name: asdict(cost) for name, cost in costs.items()}))
-    else:
-        print(table(costs, scale))
-
-
-if __name__ == "__main__":
-    main()

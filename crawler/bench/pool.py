@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import timeit
 from collections.abc import Callable
+from typing import Any
 
 from gevent.queue import Queue
 
 from ..buffer import Pool
+from .child import Child
+from .report import Report, Samples, Target, spread, table, text, times
+
+_QUEUE = "gevent Queue"
+#: What one put and get may take, in µs: the promise of Pool.
+_MOST = 3.0
+#: Seconds the whole may take.
+_LONGEST = 600.0
 
 
 def crowded() -> Pool[int]:
@@ -28,33 +35,36 @@ def put_and_get(pool: Pool[int] | Queue[int]) -> Callable[[], None]:
     return once
 
 
-def run(number: int) -> dict[str, float]:
-    """Return microseconds by row: the best of five interleaved runs."""
+def measure(number: int, repeats: int) -> dict[str, Any]:
+    """Return µs by row, a sample for each of the repeats, which are interleaved."""
     rows = {
-        "gevent Queue": put_and_get(Queue(1000)),
+        _QUEUE: put_and_get(Queue(1000)),
         "Pool, empty": put_and_get(Pool(50, 20)),
         "Pool, 500 data": put_and_get(crowded()),
     }
     samples: dict[str, list[float]] = {name: [] for name in rows}
-    for _ in range(5):
+    for _ in range(repeats):
         for name, once in rows.items():
             samples[name].append(timeit.timeit(once, number=number) / number * 1e6)
-    return {name: min(times) for name, times in samples.items()}
+    return {"samples": samples}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m crawler.bench.pool", description=__doc__)
-    parser.add_argument("--number", type=int, default=100_000)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    costs = run(options.number)
-    if options.json:
-        print(json.dumps(costs))
-        return
-    print(f"{'one put and get':<20}{'µs':>8}")
-    for name, cost in costs.items():
-        print(f"{name:<20}{cost:>8.2f}")
+def run(number: int, repeats: int) -> Report:
+    child = Child("crawler.bench.pool:measure", {"number": number, "repeats": repeats})
+    found = child.run(_LONGEST)["samples"]
+    rows: dict[str, Samples] = {name: {"us": samples} for name, samples in found.items()}
+    targets = [
+        Target(f"µs of a put and get, {name}", min(samples), _MOST)
+        for name, samples in found.items()
+        if name != _QUEUE
+    ]
+    return Report("pool", {"number": number}, rows, targets)
 
 
-if __name__ == "__main__":
-    main()
+def show(report: Report) -> str:
+    first = report.rows[_QUEUE]["us"]
+    rows = [
+        (name, spread(times(samples["us"], first), 2), spread(samples["us"], 2))
+        for name, samples in report.rows.items()
+    ]
+    return text(report, table(("one put and get", f"× {_QUEUE}", "µs"), rows))

@@ -1,0 +1,56 @@
+"""
+Scrapy's crawl, as somebody who knows it would tune it.
+
+Links by XPath in lxml instead of its LinkExtractor, and a set of our own before a request is made,
+which spares it most of its work; no extension, no middleware that the site does not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urljoin
+
+import scrapy
+from lxml import html
+from scrapy.crawler import CrawlerProcess
+
+from .shape import OWN, Shape
+
+_SETTINGS = {
+    "LOG_LEVEL": "INFO",
+    "ROBOTSTXT_OBEY": False,
+    "TELNETCONSOLE_ENABLED": False,
+    "COOKIES_ENABLED": False,
+    "RETRY_ENABLED": False,
+    "REDIRECT_ENABLED": False,
+    "DOWNLOAD_DELAY": 0,
+    "DEPTH_STATS_VERBOSE": False,
+}
+
+
+class Follow(scrapy.Spider):  # type: ignore[misc]  # it may not be installed
+    name = "follow"
+
+    def __init__(self, first: str, counted: dict[str, int]) -> None:
+        super().__init__()
+        self.start_urls = [first]
+        self.counted = counted
+        self._seen = {first}
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        self.counted["pages"] += 1
+        for href in html.fromstring(response.body).xpath("//a/@href"):
+            url = urljoin(response.url, href).partition("#")[0]
+            if url not in self._seen and url.startswith(OWN):
+                self._seen.add(url)
+                yield scrapy.Request(url, dont_filter=True)
+
+
+def crawl(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
+    counted = {"pages": 0}
+    most = {"CONCURRENT_REQUESTS": concurrency, "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency}
+    process = CrawlerProcess(_SETTINGS | most)
+    process.crawl(Follow, first=Shape(**site).url(0), counted=counted)
+    process.start()
+    return counted

@@ -1,0 +1,93 @@
+"""What a benchmark found: samples by row and measure, and what they were to be like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any, TypeAlias
+
+#: The samples of a row by measure, one for each repeat, in order.
+Samples: TypeAlias = "dict[str, list[float]]"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio that was aimed at: at most, or at least, *bound*."""
+
+    text: str
+    value: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    def __str__(self) -> str:
+        sign = "≥" if self.at_least else "≤"
+        return f"{'yes' if self.holds else 'NO ':<4}{self.text}: {self.value:.2f} ({sign} {self.bound:g})"
+
+
+@dataclass(frozen=True)
+class Report:
+    """
+    One run of a benchmark.
+
+    Two runs can be compared if *command* and *setting* are equal. *notes* say what the table
+    cannot.
+    """
+
+    command: str
+    setting: Mapping[str, Any]
+    rows: Mapping[str, Samples]
+    targets: Sequence[Target] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def as_dict(self) -> dict[str, Any]:
+        targets = [asdict(target) | {"holds": target.holds} for target in self.targets]
+        return asdict(self) | {"targets": targets}
+
+    def medians(self) -> dict[str, dict[str, float]]:
+        return {
+            row: {measure: median(values) for measure, values in samples.items()}
+            for row, samples in self.rows.items()
+        }
+
+
+def times(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Return the ratio of each repeat: what slows the machine for a while is in both."""
+    return [a / b for a, b in zip(one, other, strict=True)]
+
+
+def spread(values: Sequence[float], digits: int = 0) -> str:
+    """Show the median and, of several, the least and the most."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{median(values):.{digits}f} [{min(values):.{digits}f}–{max(values):.{digits}f}]"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Align *rows* of text below *head*: the first column to the left, the others to the right."""
+    lines = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *others = map(_pad, cells, widths, [str.ljust, *[str.rjust] * (len(cells) - 1)])
+        return "  ".join((first, *others)).rstrip()
+
+    return "\n".join(map(line, lines))
+
+
+def _pad(text: str, width: int, justify: Callable[[str, int], str]) -> str:
+    return justify(text, width)
+
+
+def text(report: Report, shown: str) -> str:
+    """Put targets and notes below the table that *shown* is."""
+    lines = [shown]
+    if report.targets:
+        lines += ["", "holds  target", *(f"  {target}" for target in report.targets)]
+    if report.notes:
+        lines += ["", *report.notes]
+    return "\n".join(lines)

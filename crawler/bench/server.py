@@ -1,0 +1,135 @@
+"""
+Our own server of a site, in a process and on a core of its own.
+
+One epoll loop that puts pages together from ready pieces and counts them: cheap enough not to be
+what a benchmark measures. Nothing but GET over connections that are kept alive.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from .shape import Shape
+
+_END = b"\r\n\r\n"
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n"
+_MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"
+
+
+class Connection:
+    """A socket, what it has sent us that is no whole request yet, and what it has still to get."""
+
+    __slots__ = ("received", "sock", "unsent")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.received = b""
+        self.unsent = b""
+
+
+class StaticServer:
+    """Serves a site, and counts the pages it was asked for."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        self.listener.setblocking(False)
+        self.shape = replace(shape, port=self.listener.getsockname()[1])
+        self.reset()
+        self._connections: dict[int, Connection] = {}
+        self._epoll = select.epoll()
+        self._epoll.register(self.listener, select.EPOLLIN)
+
+    def reset(self) -> None:
+        self.requests = 0
+        self._seen = bytearray(self.shape.pages)
+
+    @property
+    def pages(self) -> int:
+        """How many different pages were asked for."""
+        return sum(self._seen)
+
+    def serve(self, control: int) -> None:
+        """Serve until *control*, the descriptor of a pipe, has ended; a line resets the counts."""
+        self._epoll.register(control, select.EPOLLIN)
+        while True:
+            for descriptor, events in self._epoll.poll():
+                if descriptor == control:
+                    if not sys.stdin.readline():
+                        return
+                    self._tell()
+                elif descriptor == self.listener.fileno():
+                    self._accept()
+                else:
+                    self._go_on(descriptor, events)
+
+    def _tell(self) -> None:
+        """Print what was counted since the last time."""
+        print(json.dumps({"pages": self.pages, "requests": self.requests}), flush=True)
+        self.reset()
+
+    def _accept(self) -> None:
+        with suppress(BlockingIOError):
+            while True:
+                sock, _ = self.listener.accept()
+                sock.setblocking(False)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._connections[sock.fileno()] = Connection(sock)
+                self._epoll.register(sock, select.EPOLLIN)
+
+    def _go_on(self, descriptor: int, events: int) -> None:
+        connection = self._connections[descriptor]
+        try:
+            if events & select.EPOLLOUT:
+                self._send(connection, connection.unsent)
+            else:
+                self._receive(connection)
+        except OSError:
+            self._close(connection)
+
+    def _receive(self, connection: Connection) -> None:
+        received = connection.sock.recv(65536)
+        if not received:
+            self._close(connection)
+            return
+        received = connection.received + received
+        *requests, connection.received = received.split(_END)
+        if requests:
+            self._send(connection, b"".join(map(self._answer, requests)))
+
+    def _answer(self, request: bytes) -> bytes:
+        path = request.split(b" ", 2)[1]
+        number = path[6:] if path.startswith(b"/page/") else b"0" if path == b"/" else b""
+        if not number.isdigit() or int(number) >= self.shape.pages:
+            return _MISSING
+        self.requests += 1
+        self._seen[int(number)] = 1
+        body = self.shape.page(int(number))
+        return _HEAD % len(body) + body
+
+    def _send(self, connection: Connection, data: bytes) -> None:
+        try:
+            sent = connection.sock.send(data)
+        except BlockingIOError:
+            sent = 0
+        waits = bool(connection.unsent)
+        connection.unsent = data[sent:]
+        if bool(connection.unsent) != waits:
+            wanted = select.EPOLLOUT if connection.unsent else select.EPOLLIN
+            self._epoll.modify(connection.sock, wanted)
+
+    def _close(self, connection: Connection) -> None:
+        del self._connections[connection.sock.fileno()]
+        connection.sock.close()
+
+
+def main(shape: dict[str, Any]) -> None:
+    """Print the port, then serve until standard input ends."""
+    server = StaticServer(Shape(**shape))
+    print(server.shape.port, flush=True)
+    server.serve(sys.stdin.fileno())

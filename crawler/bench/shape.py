@@ -1,0 +1,121 @@
+"""Sites of known shape: which pages there are, and what each links to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+_WORDS = (  # noqa: SIM905 - words read better as a line
+    "amber basin cedar delta ember fjord grove harbor island juniper kettle lantern meadow "
+    "nectar orchard pebble quarry river summit timber"
+).split()
+#: Links that are on every page, and those of them that lead elsewhere.
+_NAVIGATION, _ELSEWHERE = 18, 6
+#: Links down a tree, which make every page reachable.
+_CHILDREN = 7
+#: Links to pages before and after, on each side.
+_NEIGHBOURS = 20
+_PARAGRAPHS = 64
+_ELSEWHERES = "".join(
+    f'<li><a href="https://elsewhere-{n}.example/about">Elsewhere</a></li>\n'
+    for n in range(_ELSEWHERE)
+).encode()
+
+#: What the URLs of every such site begin with.
+OWN = ("http://127.0.0.1:", "http://host-")
+#: How many links each page has.
+LINKS = _NAVIGATION + _ELSEWHERE + _CHILDREN + 2 * _NEIGHBOURS
+
+
+@dataclass(frozen=True)
+class Shape:
+    """
+    *pages* HTML pages of *size* bytes on average, over as many *hosts*.
+
+    Every page is made from its number alone: from 0.4 to 1.6 times *size*, 71 links, of which
+    65 lead to pages of the site. Each host has a run of pages, so that most links stay on it.
+    Hrefs are paths, or whole URLs if *absolute*, as they must be where there are several hosts;
+    these have names, which libcurl knows to mean this machine (RFC 6761), and others may not.
+    """
+
+    pages: int
+    size: int = 13_000
+    hosts: int = 1
+    absolute: bool = False
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.hosts <= self.pages:
+            raise ValueError(f"hosts must be from 1 to the {self.pages} pages, not {self.hosts}")
+        if self.hosts > 1 and not self.absolute:
+            raise ValueError("a site of several hosts needs absolute links")
+
+    def url(self, number: int) -> str:
+        host = f"host-{number * self.hosts // self.pages}.site.localhost"
+        return f"http://{host if self.absolute else '127.0.0.1'}:{self.port}{path(number)}"
+
+    def href(self, number: int) -> str:
+        return self.url(number) if self.absolute else path(number)
+
+    def page(self, number: int) -> bytes:
+        """Return the HTML of page *number*."""
+        body = (b"<ul>\n", self._navigation, *self._links(number), b"</ul>\n</body></html>\n")
+        head = b"<!doctype html>\n<html><head><title>Page %d</title></head>\n<body>\n" % number
+        return b"".join((head, *self._text(number), *body))
+
+    @cached_property
+    def _anchors(self) -> list[bytes]:
+        return [
+            b'<li><a href="%s">Page %d</a></li>\n' % (self.href(number).encode(), number)
+            for number in range(self.pages)
+        ]
+
+    @cached_property
+    def _navigation(self) -> bytes:
+        """The same on every page: pages spread over the site, and other sites."""
+        spread = (n * self.pages // _NAVIGATION for n in range(_NAVIGATION))
+        return b"".join(self._anchors[n] for n in spread) + _ELSEWHERES
+
+    def _links(self, number: int) -> Iterator[bytes]:
+        anchors, pages = self._anchors, self.pages
+        below = number * _CHILDREN + 1
+        for child in range(below, below + _CHILDREN):
+            yield anchors[child if child < pages else child % pages]
+        if _NEIGHBOURS <= number < pages - _NEIGHBOURS:
+            yield from anchors[number - _NEIGHBOURS : number]
+            yield from anchors[number + 1 : number + 1 + _NEIGHBOURS]
+        else:
+            for away in range(1, _NEIGHBOURS + 1):
+                yield anchors[(number - away) % pages]
+                yield anchors[(number + away) % pages]
+
+    def _text(self, number: int) -> list[bytes]:
+        size = self.size * (40 + number * 37 % 121) // 100
+        first = number % _PARAGRAPHS
+        paragraphs = self._paragraphs
+        many = max(0, size - self._size_of_links) // len(paragraphs[0])
+        return [paragraphs[(first + n) % _PARAGRAPHS] for n in range(many)]
+
+    @cached_property
+    def _size_of_links(self) -> int:
+        return len(self._navigation) + (LINKS - _NAVIGATION - _ELSEWHERE) * len(self._anchors[-1])
+
+    @cached_property
+    def _paragraphs(self) -> list[bytes]:
+        """Pieces of markup, all of one size."""
+        chance = random.Random(7)
+        return [_paragraph(chance) for _ in range(_PARAGRAPHS)]
+
+
+def path(number: int) -> str:
+    return f"/page/{number}" if number else "/"
+
+
+def _paragraph(chance: random.Random) -> bytes:
+    text = " ".join(chance.choices(_WORDS, k=60))
+    return (
+        f'<p class="text"><b>{text[:20]}</b> {text[20:140]} <em>{text[140:160]}</em> '
+        f'<span class="note">{text[160:240]}</span></p>\n'
+    ).encode()
