@@ -21,14 +21,16 @@ def analyzer_of(chain: SpiderChain) -> Analyzer:
 def _parse(chain: SpiderChain, response: Response) -> Iterator[Any]:
     """Let the spider and its middlewares see a page; one that is no success is an error."""
     page, spider = Page.of(response), chain.spider
-    request = page.request
     if succeeded(page, spider):
-        yield from chain.response(page, spider.callback(request.callback, "parse"))
-        return
-    error = HttpError(page)
-    yield from chain.error(error, request, spider.callback(request.errback, "errback"))
+        return chain.response(page, spider.callback(page.request.callback, "parse"))
+    return _refuse(chain, page)
+
+
+def _refuse(chain: SpiderChain, page: Page) -> Iterator[Any]:
+    errback = chain.spider.callback(page.request.errback, "errback")
+    yield from chain.error(HttpError(page), page.request, errback)
     # Errors are kept to the end of a crawl; the pages that caused them would fill the memory.
-    raise HttpError(response.replace(body=b""))
+    raise HttpError(page.replace(body=b""))
 
 
 def _recover(chain: SpiderChain, error: ModuleError) -> Iterator[Any]:

@@ -103,7 +103,24 @@ class Scope:
     def _compiled(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
         return list(map(re.compile, self.include)), list(map(re.compile, self.exclude))
 
+    def _may_accept(self, host: str) -> bool:
+        """Say if an accepted domain is *host*, or ends it: for the others no list is needed."""
+        labels = host.rsplit(".", self._most_labels)
+        ends = (".".join(labels[place:]) for place in range(len(labels)))
+        return host in self._names or not self._names.isdisjoint(ends)
+
+    @cached_property
+    def _most_labels(self) -> int:
+        return max((name.count(".") + 1 for name in self._names), default=1)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """All that is accepted, without ports."""
+        return self.own_domains | {_without_port(domain) for domain in self.accepted_domains}
+
     def _accepts(self, host: str, port: int | None) -> bool:
+        if not self._may_accept(host):
+            return False
         domain = urls.registered_domain(host)
         names = {host, domain, _with_port(host, port), _with_port(domain, port)}
         return domain in self.own_domains or not names.isdisjoint(self.accepted_domains)
@@ -175,6 +192,12 @@ def _instead_of_wildcard(text: str) -> str:
 
 def _with_port(host: str, port: int | None) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _without_port(domain: str) -> str:
+    if domain.startswith("["):
+        return domain[1:].partition("]")[0]
+    return domain if domain.count(":") > 1 else domain.partition(":")[0]
 
 
 def _useless(entry: Any, why: str) -> ValueError:

@@ -219,7 +219,8 @@ class SpiderChain:
         figures = self._figures(type(self.spider).__name__, _name(callback))
         figures.calls += 1
         try:
-            yield from results(callback(datum))
+            given = callback(datum)
+            yield from given if type(given) is GeneratorType else results(given)
         except _FAILURES:
             figures.failures += 1
             raise
@@ -364,9 +365,6 @@ class _Hook:
 
 def results(value: Any) -> Generator[Any, None, None]:
     """Read what a hook returned: None is nothing, and a URL or an item is one, not several."""
-    if type(value) is GeneratorType:
-        yield from value
-        return
     if value is None:
         return
     if _is_one(value) or not isinstance(value, Iterable):

@@ -81,11 +81,15 @@ class Analyzer(Module):
         failures: list[BaseException],
         skip: Skip,
     ) -> Iterator[Found]:
-        outputs = _outputs(parse, origin)
+        outputs: Iterable[Any] = ()
+        is_called = False
         depth = origin.request.depth + 1
         while True:
             # The parser runs here, and nothing else that could raise: what is raised is its own.
             try:
+                if not is_called:
+                    is_called = True
+                    outputs = _outputs(parse, origin)
                 for found in outputs:
                     if type(found) is not str or not skip(found, depth):
                         break
@@ -131,17 +135,16 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
 
 
 def _outputs(parse: Parser, origin: Any) -> Iterator[Any]:
-    found = parse(origin)
+    found: Any = parse(origin)
     if type(found) is GeneratorType:
-        yield from found
-        return
+        return found
     if found is None:
-        return
+        return iter(())
     if isinstance(found, Mapping | str | bytes) or not isinstance(found, Iterable):
         raise TypeError(
             f"{name_of(parse)} returned {found!r:.200}, not a list or generator of findings"
         )
-    yield from found
+    return iter(found)
 
 
 def _datum(found: Any, origin: Response | ModuleError, parse: Parser) -> Found:
