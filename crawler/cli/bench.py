@@ -160,6 +160,22 @@ def frontier(repeats: int | None, scale: float | None, quick: bool, **ending: An
 
 
 @bench.command()
+@_count("--kills", 300, "How often to kill.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the moments.")
+@_run_options
+def kill(kills: int | None, seed: int, quick: bool, **ending: Any) -> None:
+    """Kill a crawl at random moments, go on with it, and count what is lost.
+
+    The site has 400 pages. Each crawl writes JSON Lines, CSV, SQLite, Parquet and WARC in a job
+    directory; some kills are aimed at start-up, recovery, checkpoints and shutdown.
+    """
+    from ..bench import kill as subject
+
+    report = subject.run(kills or (10 if quick else 300), seed=seed, told=_tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
 @click.option("--last", type=click.IntRange(1), default=8, show_default=True, help="Runs to show.")
 @_history_option
 @json_option

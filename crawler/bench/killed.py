@@ -1,0 +1,83 @@
+"""
+A crawl that is there to be killed: every kind of output, in a job directory.
+
+    python -m crawler.bench.killed DIRECTORY URL
+
+SIGTERM lets it finish what is in flight. What it recovered is the last line of its output.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections import deque
+from typing import Any
+
+import gevent
+
+from ..crawl import CrawlResult, stream
+from ..errors import JobError
+from ..job import Job
+from ..spider import Pages
+
+#: Requests at a time.
+IN_FLIGHT = 8
+FEEDS = ("pages.jsonl", "pages.csv", "pages.sqlite", "pages.parquet")
+ARCHIVE = "pages.warc.gz"
+#: Pages of SQLite's log after which it is moved into the file; few, so that it happens often.
+_CHECKPOINT = 64
+
+
+_SETTINGS: dict[str, Any] = {
+    "depth": None,
+    "delay": 0,
+    "politeness.latency_factor": 0,
+    "concurrency": IN_FLIGHT,
+    "per_host": IN_FLIGHT,
+    "allow_private": True,
+}
+
+
+def main(folder: str, url: str) -> int:
+    try:
+        with Job(folder) as job:
+            return _crawl(job, url)
+    except JobError as error:
+        print(error, file=sys.stderr)
+        return 6
+
+
+def _crawl(job: Job, url: str) -> int:
+    for name in FEEDS:
+        job.open_feed(str(job.path / name))
+    job.open_archive(str(job.path / ARCHIVE))
+    next(job.store.rows(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}"))
+    result = stream(Pages(start_urls=[url]), job=job, **_SETTINGS)
+    _stop_on_sigterm(result)
+    deque(result, maxlen=0)
+    result.wait()
+    _tell(job, result)
+    return result.exit_code
+
+
+def _stop_on_sigterm(result: CrawlResult) -> None:
+    gevent.get_hub()  # a signal has no hub of its own
+    gevent.signal_handler(signal.SIGTERM, result.stop)
+
+
+def _tell(job: Job, result: CrawlResult) -> None:
+    if result.failure is not None:
+        print(result.failure, file=sys.stderr)
+    found = job.recovered
+    told = {
+        "reason": result.reason,
+        "damaged": found.damaged if found else 0,
+        "lost_commits": found.lost_commits if found else 0,
+        "struck_out": found.struck_out if found else 0,
+    }
+    print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

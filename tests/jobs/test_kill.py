@@ -1,0 +1,30 @@
+"""kill -9 at any moment costs a few fetches, never a page, and no record is there twice."""
+
+import pytest
+
+from crawler.bench import kill
+from crawler.bench.killed import IN_FLIGHT
+
+SMALL = kill.Site(pages=150, delay=0.02)
+
+
+@pytest.mark.timeout(180)
+def test_thirty_kills_lose_nothing():
+    report = kill.run(30, site=SMALL, seed=3)
+
+    assert report.notes == []
+    assert [str(target) for target in report.targets if not target.holds] == []
+    assert sum(sum(samples["kills"]) for samples in report.rows.values()) >= 30
+    # Some of them hit work: not all were before the first page, or after the last.
+    assert sum(sum(samples["refetched"]) for samples in report.rows.values()) >= IN_FLIGHT
+    assert "five in a row" in kill.show(report)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_three_hundred_kills_lose_nothing():
+    report = kill.run(300, seed=4)
+
+    print(kill.show(report))
+    assert report.notes == []
+    assert all(target.holds for target in report.targets)

@@ -1,0 +1,207 @@
+"""What one process leaves to the next: the lock, what SIGTERM lets it finish, what it was stuck on."""
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import gevent
+import pytest
+from gevent import subprocess as cooperative
+
+from crawler.bench.kill import Site, Trial, lasting, taken
+from crawler.bench.killed import ARCHIVE, FEEDS
+from crawler.errors import JobError
+from crawler.job import Job
+from crawler.testing import LoopbackSite
+
+GRACE = 15
+
+
+# -- SIGTERM ------------------------------------------------------------------------------------
+
+
+def moment(trial, child):
+    """Come in start-up now and then, and otherwise some time after the directory was taken."""
+    if trial.chance.random() < 0.2:
+        yield from lasting(trial.chance.uniform(0.0, 0.7))
+    else:
+        yield from taken(trial, child)
+        yield from lasting(trial.chance.uniform(0.0, 1.0))
+
+
+def terminated(trial):
+    """Send SIGTERM at some moment; return the exit code, within the grace period."""
+    child = trial.start()
+    for _ in moment(trial, child):
+        if child.poll() is not None:
+            break
+        gevent.sleep(0.0005)
+    child.send_signal(signal.SIGTERM)
+    _, complaints = child.communicate(timeout=GRACE)
+    assert b"Traceback" not in complaints
+    return child.returncode
+
+
+class CommandLine(Trial):
+    """The same crawl by ``crawler crawl``."""
+
+    @property
+    def command(self):
+        feeds = [option for name in FEEDS for option in ("-o", str(self.folder / name))]
+        in_a_hurry = ["--delay", "0", "--per-host", "8", "-s", "politeness.latency_factor=0"]
+        options = [*feeds, *in_a_hurry, "--depth", "none", "--warc", str(self.folder / ARCHIVE)]
+        command = [sys.executable, "-m", "crawler", "crawl", self.site.url()]
+        return [*command, "--job", str(self.folder), *options]
+
+
+def survives_sigterm(path, site, number, seed, kind=CommandLine):
+    trial = kind(path, site.served(), random.Random(seed))
+    with trial.site:
+        codes = [terminated(trial) for _ in range(number)]
+        trial.finish(trial.start())
+    found = trial.aftermath()
+
+    # 3 says that it was stopped early; before it listens, a signal just ends a process.
+    assert set(codes) <= {0, 3, -signal.SIGTERM}
+    assert (trial.problems, found.lost, found.doubled) == ([], 0, 0)
+    if -signal.SIGTERM not in codes:
+        assert trial.refetched == 0
+    else:
+        assert trial.hits["/"] <= 2
+    return codes
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", [Trial, CommandLine])
+def test_sigterm_loses_nothing(tmp_path, kind):
+    codes = [
+        code
+        for seed in range(2)
+        for code in survives_sigterm(tmp_path / str(seed), Site(150, 0.02), 2, seed, kind)
+    ]
+
+    assert 3 in codes
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_fifty_sigterms_lose_nothing(tmp_path):
+    codes = [survives_sigterm(tmp_path / str(n), Site(), 1, f"long {n}")[0] for n in range(50)]
+
+    print({code: codes.count(code) for code in set(codes)})
+
+
+# -- the lock -----------------------------------------------------------------------------------
+
+HOLD = """
+import sys, time
+from crawler.job import Job
+job = Job(sys.argv[1])
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path):
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with child, gevent.Timeout(30):
+        assert child.stdout.readline() == "held\n"
+        with pytest.raises(JobError, match=f"is in use by process {child.pid} on"):
+            Job(tmp_path)
+        child.kill()
+        child.wait()
+
+    with Job(tmp_path) as job:
+        assert job.recovered is None
+
+
+def test_a_job_that_could_not_be_opened_lets_go_of_its_directory(tmp_path):
+    (tmp_path / "state.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(JobError, match="is damaged"):
+        Job(tmp_path)
+
+    (tmp_path / "state.db").unlink()
+
+    with Job(tmp_path) as job:
+        assert job.feeds == []
+
+
+# -- strikes ------------------------------------------------------------------------------------
+
+SPIDER = """
+import os, signal, sys, time
+from crawler import Spider, crawl
+from crawler.errors import JobError
+from crawler.job import Job
+
+
+class Fragile(Spider):
+    def parse(self, response):
+        yield {"url": response.url}
+        yield from response.links()
+        if response.url.endswith("/page/3"):
+            FATAL
+
+
+with Job(sys.argv[1]) as job:
+    job.open_feed(sys.argv[1] + "/pages.jsonl")
+    job.on_stuck = job.store.strike
+    result = crawl(
+        Fragile(start_urls=[sys.argv[2]]), job=job, depth=None, delay=0, time_limit=0.3, robots=False
+    )
+sys.exit(result.exit_code)
+"""
+FATAL = {
+    "exits": ("os._exit(9)", 9),
+    "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+    "spins": ("while True: pass", 7),
+    "sleeps in C": ("time.sleep(60)", 7),
+}
+
+
+@pytest.fixture
+def site():
+    with LoopbackSite(Site(pages=30).served().pages) as site:
+        yield site
+
+
+def outcomes(path):
+    with closing(sqlite3.connect(path / "state.db")) as connection:
+        rows = connection.execute("SELECT status, reason, count(*) FROM urls GROUP BY 1, 2")
+        return {(status, reason): count for status, reason, count in rows}
+
+
+@pytest.mark.parametrize("fatal", FATAL)
+def test_a_page_that_ends_three_processes_is_set_aside(tmp_path, site, fatal):
+    statement, code = FATAL[fatal]
+    command = [sys.executable, "-c", SPIDER.replace("FATAL", statement), str(tmp_path), site.url()]
+
+    ended = [
+        cooperative.run(command, capture_output=True, text=True, timeout=20, check=False)
+        for _ in range(4)
+    ]
+
+    assert [one.returncode for one in ended] == [code, code, code, 1], ended[-1].stderr
+    assert outcomes(tmp_path) == {("done", ""): 29, ("failed", "quarantined"): 1}
+    urls = [json.loads(line)["url"] for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert len(urls) == len(set(urls)) == 29
+    if code == 7:
+        assert "/page/3 " in ended[0].stderr
+        assert "go on with the same command" in ended[0].stderr
+
+
+def test_a_kill_now_and_then_sets_nothing_aside(tmp_path, site):
+    """Two strikes are not three."""
+    statement, _ = FATAL["is killed"]
+    fatal = SPIDER.replace("FATAL", statement)
+    for code in (fatal, fatal, SPIDER.replace("FATAL", "pass")):
+        command = [sys.executable, "-c", code, str(tmp_path), site.url()]
+        cooperative.run(command, capture_output=True, timeout=20, check=False)
+
+    assert outcomes(tmp_path) == {("done", ""): 30}
