@@ -1,30 +1,30 @@
 """
-What analyzers in processes of their own are worth: pages a wall second, large pages, XPath.
+What analyzers in processes of their own are worth: pages a second, large pages, XPath.
 
-    python -m crawler.bench.analyzers [--pages N] [--repeats N] [--analyzers N,N] [--json]
-
-The server has a process of its own and shares the cores with the crawl. Repeats are
-interleaved, so that a slow moment of the machine is shared by all. The time is that of the
-whole crawl, the start of the processes included.
+The server has a process of its own and shares the cores with the crawl. The time is that of
+the whole crawl, the start of the processes included.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from statistics import median
 from typing import Any
 
-from crawler import Page, Spider, crawl
-from crawler.testing import LoopbackSite
+from ..crawl import crawl
+from ..spider import Page, Spider
+from ..testing import LoopbackSite
+from .child import BenchError
+from .report import Report, Samples, Target, spread, table, times
 
+#: How many analyzers to compare; 0 is this process.
+_NUMBERS = (0, 2)
 _SIZE = 250_000
 _CARDS = 60
 _LINKS = 20
@@ -68,32 +68,32 @@ class Cards(Spider):
         yield from response.follow_all(xpath="//nav//a")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    options = _options(arguments)
-    if options.serve:
-        _serve(options.pages)
-        return
-    variants = [int(number) for number in options.analyzers.split(",")]
-    with _server(options.pages) as url:
-        samples = [
-            {"analyzers": number} | _sample(url, number, options.pages)
-            for _ in range(options.repeats)
-            for number in variants
-        ]
-    if options.json:
-        print(json.dumps(samples))
-    else:
-        _print(samples, variants, options.pages)
+def run(pages: int, repeats: int, told: Callable[[str], object] = bool) -> Report:
+    rows: dict[str, Samples] = {}
+    with _server(pages) as url:
+        for repeat in range(repeats):
+            for number in _NUMBERS:
+                told(f"{number} analyzers, repeat {repeat + 1} of {repeats}")
+                for measure, value in _sample(url, number, pages).items():
+                    rows.setdefault(str(number), {}).setdefault(measure, []).append(value)
+    gain = median(times(rows["2"]["pages/s"], rows["0"]["pages/s"]))
+    target = Target("pages a second, 2 analyzers, of those without", gain, 1.5, at_least=True)
+    return Report("analyzers", {"pages": pages, "repeats": repeats}, rows, [target])
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="crawler bench analyzers")
-    parser.add_argument("--pages", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--analyzers", default="0,2", help="numbers of processes to compare")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
+def show(report: Report) -> str:
+    rows = [
+        (
+            number,
+            spread(times(samples["pages/s"], report.rows["0"]["pages/s"]), 2),
+            spread(samples["pages/s"], 1),
+            spread(samples["ms of CPU a page"], 1),
+        )
+        for number, samples in report.rows.items()
+    ]
+    told = f"{report.setting['pages']:,} pages of {_SIZE // 1000} kB, {_CARDS} items each"
+    head = ("analyzers", "× pages/s of none", "pages/s", "ms of CPU a page")
+    return f"{told}, {os.cpu_count()} cores\n{table(head, rows)}"
 
 
 def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
@@ -102,8 +102,8 @@ def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
     seconds, used = time.perf_counter() - began, _cpu() - cpu
     done, items = result.summary.urls.done, len(result.items)
     if (done, items) != (pages, pages * _CARDS):
-        raise RuntimeError(f"{done} pages and {items} items: {result.errors[:3]}")
-    return {"pages/s": pages / seconds, "cpu ms/page": used / pages * 1000}
+        raise BenchError(f"{done} pages and {items} items: {result.errors[:3]}")
+    return {"pages/s": pages / seconds, "ms of CPU a page": used / pages * 1000}
 
 
 def _cpu() -> float:
@@ -111,27 +111,14 @@ def _cpu() -> float:
     return sum(os.times()[:4])
 
 
-def _print(samples: Sequence[dict[str, float]], variants: Sequence[int], pages: int) -> None:
-    print(f"{pages} pages of {_SIZE // 1000} kB, {_CARDS} items each, {os.cpu_count()} cores")
-    print(f"{'analyzers':>9} {'pages/s':>9} {'best':>9} {'ms CPU/page':>12} {'gain':>6}")
-    medians = {}
-    for number in variants:
-        own = [sample for sample in samples if sample["analyzers"] == number]
-        rates = [sample["pages/s"] for sample in own]
-        medians[number] = statistics.median(rates)
-        cpu = statistics.median(sample["cpu ms/page"] for sample in own)
-        gain = medians[number] / medians[variants[0]]
-        print(f"{number:>9} {medians[number]:>9.1f} {max(rates):>9.1f} {cpu:>12.1f} {gain:>5.2f}x")
-
-
 @contextmanager
 def _server(pages: int) -> Iterator[str]:
-    command = [sys.executable, "-m", "crawler.bench.analyzers", "--serve", "--pages", str(pages)]
+    command = [sys.executable, "-m", "crawler.bench.analyzers", str(pages)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
-        if server.stdin is None or server.stdout is None:
-            raise RuntimeError("the server has no pipes")
+        assert server.stdin  # noqa: S101 - it was asked for
+        assert server.stdout  # noqa: S101 - so was this
         yield server.stdout.readline().strip()
         server.stdin.close()
 
@@ -172,4 +159,4 @@ def _card(number: int, place: int, words: random.Random, length: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    _serve(int(sys.argv[1]))

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..data import Headers, Link, Request, Response
 from ..frontier import DONE, Frontier, Politeness, Retries, Scope
-from ..frontier.hosts import Address
+from ..frontier.host import Address
 from .child import Child
 from .report import Report, Samples, Target, table, text
 

@@ -160,6 +160,19 @@ def frontier(repeats: int | None, scale: float | None, quick: bool, **ending: An
 
 
 @bench.command()
+@_count("--pages", 1000, "How many pages the site has.")
+@_count("--repeats", 3, "How often to crawl it.")
+@_run_options
+def analyzers(pages: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
+    """Parse large pages with XPath, in this process and in two of their own."""
+    from ..bench import analyzers as subject
+
+    numbers = (pages or (100 if quick else 1000), repeats or (1 if quick else 3))
+    report = subject.run(*numbers, _tell)
+    _end(report, subject.show(report), **ending)
+
+
+@bench.command()
 @_count("--kills", 300, "How often to kill.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the moments.")
 @_run_options

@@ -80,6 +80,18 @@ def test_a_crawl_over_several_hosts_is_complete_too(bench):
     assert crawl.OURS.name in report["rows"]
 
 
+def test_analyzers_are_compared_on_the_same_pages(bench):
+    report = json.loads(bench("analyzers", "--pages", "6", "--repeats", "1", "--json").stdout)
+
+    assert {row: len(samples["pages/s"]) for row, samples in report["rows"].items()} == {
+        "0": 1,
+        "2": 1,
+    }
+    [target] = report["targets"]
+    rates = [report["rows"][row]["pages/s"][0] for row in ("2", "0")]
+    assert target["value"] == pytest.approx(rates[0] / rates[1])
+
+
 def test_the_profile_shares_the_whole_cost_out_between_stages(bench):
     report = json.loads(bench("profile", *COMMANDS["profile"], "--json").stdout)
 
