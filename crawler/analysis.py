@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from gevent.local import local
 
 from .data import Response
 from .errors import ModuleError
-from .middleware.spider import HttpError, SpiderChain, succeeded
+from .middleware.chain import SpiderChain
+from .middleware.spider import HttpError, succeeded
 from .module import Analyzer
 from .spider import Page
 
 
 def analyzer_of(chain: SpiderChain) -> Analyzer:
     """Return the analyzer that lets the spider of *chain* see pages, and failures."""
-    return Analyzer(partial(_parse, chain), recover=partial(_recover, chain))
+    return Analyzer(_Part(chain, _parse), recover=_Part(chain, _recover))
 
 
-def _parse(chain: SpiderChain, response: Response) -> Iterator[Any]:
+class _Part(local):
+    """
+    What an analyzer calls, for the spider of *chain*.
+
+    Errors name it by its ``__qualname__``, which is that of the callback at work; one page
+    is analysed in one greenlet, so each greenlet sees the name of its own.
+    """
+
+    def __init__(self, chain: SpiderChain, act: Callable[[_Part, Any], Iterator[Any]]) -> None:
+        self.chain = chain
+        self._act = act
+
+    def __call__(self, origin: Any) -> Iterator[Any]:
+        return self._act(self, origin)
+
+    def callback(self, name: str | None, default: str) -> Callable[[Any], Any]:
+        spider = self.chain.spider
+        self.__qualname__ = f"{type(spider).__name__}.{name or default}"
+        found: Callable[[Any], Any] = spider.callback(name, default)
+        return found
+
+
+def _parse(part: _Part, response: Response) -> Iterator[Any]:
     """Let the spider and its middlewares see a page; one that is no success is an error."""
-    page, spider = Page.of(response), chain.spider
-    if succeeded(page, spider):
-        return chain.response(page, spider.callback(page.request.callback, "parse"))
-    return _refuse(chain, page)
+    page = Page.of(response)
+    if succeeded(page, part.chain.spider):
+        return part.chain.response(page, part.callback(page.request.callback, "parse"))
+    return _refuse(part, page)
 
 
-def _refuse(chain: SpiderChain, page: Page) -> Iterator[Any]:
-    errback = chain.spider.callback(page.request.errback, "errback")
-    yield from chain.error(HttpError(page), page.request, errback)
+def _refuse(part: _Part, page: Page) -> Iterator[Any]:
+    errback = part.callback(page.request.errback, "errback")
+    yield from part.chain.error(HttpError(page), page.request, errback)
     # Errors are kept to the end of a crawl; the pages that caused them would fill the memory.
     raise HttpError(page.replace(body=b""))
 
 
-def _recover(chain: SpiderChain, error: ModuleError) -> Iterator[Any]:
-    errback = chain.spider.callback(error.request.errback, "errback")
-    yield from chain.error(error, error.request, errback)
+def _recover(part: _Part, error: ModuleError) -> Iterator[Any]:
+    errback = part.callback(error.request.errback, "errback")
+    yield from part.chain.error(error, error.request, errback)

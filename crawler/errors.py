@@ -11,6 +11,7 @@ CrawlerError
 ├── Unwritable           a value in a request cannot be stored, or sent to another process
 ├── JobError             a job directory cannot be used or written to
 ├── Refusal              raised by a middleware: the request is settled as refused
+├── Unfinished           raised by a processor that cannot go on: the crawl is stopped
 ├── Retry                raised by a middleware: the request is tried again later
 ├── FetchError           an exchange over HTTP failed; its kind says how
 └── ModuleError          a module failed on one datum (the original is __cause__)
@@ -95,9 +96,13 @@ class Unwritable(CrawlerError, ValueError):
 class Refusal(CrawlerError):
     """Settles the request that is being downloaded as refused, for *reason*."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, url: str = "") -> None:
+        super().__init__(f"{url} ({reason})" if url else reason)
         self.reason = reason
+
+
+class Unfinished(CrawlerError):
+    """What raises it cannot go on, nor can the crawl: the page is left for the next one."""
 
 
 class Retry(CrawlerError):

@@ -9,7 +9,8 @@ from typing import Any
 import gevent
 
 from ..data import Request, Response
-from ..middleware.spider import HookFigures, SpiderChain
+from ..middleware.chain import SpiderChain
+from ..middleware.hooks import HookFigures
 from ..module import MID, Address, RemoteAnalyzer
 from ..module.mid import LOCAL
 from ..spider import Spider

@@ -11,7 +11,7 @@ import traceback
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from ..middleware.spider import SpiderChain
+from ..middleware.chain import SpiderChain
 from ..module.child import LINE, MEMORY
 from .introduction import introduced
 from .line import Line

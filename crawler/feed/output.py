@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from ..errors import CrawlerError, StateError
+from ..errors import CrawlerError, StateError, Unfinished
 from .record import as_record
 
 Value = TypeVar("Value")
@@ -17,7 +17,7 @@ class FeedError(CrawlerError):
     """An output cannot be opened, continued or cut back; the message says what to do."""
 
 
-class OutputClosed(FeedError):
+class OutputClosed(FeedError, Unfinished):
     """Whoever read the output has gone: there is nobody left to write for."""
 
 

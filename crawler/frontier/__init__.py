@@ -7,13 +7,14 @@ a redirect hop or a request put back re-enters behind them, keeping its identity
 
 from .budget import Budget
 from .durable import DurableFrontier
-from .frontier import Frontier, Next
-from .hosts import HostFigures
+from .frontier import Frontier
+from .host import HostFigures
 from .outcome import DONE, Outcome, UrlCounts, failed, refused
 from .politeness import Politeness
 from .retry import Retries
 from .scope import Scope
 from .seen import BloomSeen, ExactSeen, MmapSeen
+from .sequel import Next
 from .store import Store
 from .traps import TrapGuard
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gevent.pool import Group
 from gevent.socket import getaddrinfo
 
-from .hosts import Address, Host
+from .host import Address, Host
 
 
 class Addresses:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
-from .. import url as urls
 from ..data import Link, Request, Response, new_id
 from ..errors import InvalidURL, JobError, ModuleError
 from . import rows
-from .frontier import Frontier, Next
-from .hosts import Host
+from .frontier import Frontier
+from .host import Host
 from .outcome import Outcome, failed, refused
-from .recovery import recover
+from .recovery import CUT_OFF, recover
 from .scope import Scope
+from .sequel import Later, Next
 from .shelves import WINDOW, Shelves
 from .store import Store
 from .traps import TrapGuard
+from .verdicts import OUT_OF_SCOPE
 
 _TURNED_AWAY = "turned_away"
+#: Instead of the id of a page that has gone back to those that wait.
+_NONE = ""
 #: How many URLs that were turned away are remembered by name, to be quick.
 _MOST_TOLD = 50_000
 
@@ -65,18 +69,38 @@ class DurableFrontier(Frontier):
         found, figures = self.recovered, self.recovered.figures
         self.resumed = bool(found.ledger.admitted)
         self.retried = figures.get("retried", 0)
-        self._begun = figures.get("begun", 0)
-        self._bytes = figures.get("bytes", 0)
+        self._spending.begun = figures.get("begun", 0)
+        self._spending.bytes = figures.get("bytes", 0)
         if found.ledger.pending:
             self._settled.clear()
         self._recall_hosts()
         for row in found.waiting:
             self._shelves.take_in(row)
         for name, size in found.by_host.items():
-            self._shelves.open(self._host_named(name), size)
+            self._shelves.open(self._waiting.host_named(name), size)
         found.waiting.clear()
         self._store.facts["frontier"] = self._figures
         self._gate.on_answer = self._tell_robots
+        if figures.get("scope", self._rules) != self._rules:
+            self._reconsider()
+
+    @cached_property
+    def _rules(self) -> str:
+        """What belongs to the crawl, as one text."""
+        scope = self._door.scope
+        domains = sorted({*scope.accepted_domains, *scope.own_domains})
+        return repr((domains, scope.max_depth, scope.max_url_length, scope.include, scope.exclude))
+
+    def _reconsider(self) -> None:
+        """Let in what was turned away for reasons that do not hold any more."""
+        away = "SELECT url, depth, found_on, reason FROM urls WHERE status = ?"
+        for url, depth, found_on, reason in list(self._store.rows(away, _TURNED_AWAY)):
+            if reason in OUT_OF_SCOPE:
+                self._ledger.turned_away[reason] -= 1
+                self.admit(Link(url, depth, found_on))
+        counts = self._ledger.turned_away
+        for reason in [reason for reason, number in counts.items() if number <= 0]:
+            del counts[reason]
 
     # -- the contract -----------------------------------------------------------------------
 
@@ -98,6 +122,9 @@ class DurableFrontier(Frontier):
         self._answers.pop(request.id, None)
         for insert, _ in self._held.pop(request.id, ()):
             self._store.on_put_back(f"{insert[0]:x}")
+        for awaited, page in self._within.items():
+            if page == request.id:
+                self._within[awaited] = _NONE
         self._store.on_put_back(request.id)
         super().put_back(request)
 
@@ -119,11 +146,8 @@ class DurableFrontier(Frontier):
     # -- what is written ----------------------------------------------------------------------
 
     def _let_in(self, found: Request | Link, within: str | None) -> None:
-        if isinstance(found, Link):
-            request = Request(found.url, depth=found.depth, found_on=found.found_on)
-        else:
-            request = self._by_itself(found)
-        host = self._host_of(request.url)
+        request = _plain(found) if isinstance(found, Link) else self._by_itself(found)
+        host = self._waiting.host_of(request.url)
         if within is None:
             plain = isinstance(found, Link)
             row = rows.inserted(request, host.name, self._door.key, plain=plain)
@@ -142,9 +166,9 @@ class DurableFrontier(Frontier):
         self._ids.add(request.id)
         return request
 
-    def _turn_away(self, found: Request | Link, reason: str) -> None:
-        super()._turn_away(found, reason)
-        if reason == self._door.shut:
+    def _turn_away(self, found: Request | Link, reason: str, within: str | None) -> None:
+        super()._turn_away(found, reason, within)
+        if reason == self._door.shut and within is None:
             self._tell_away(found, refused(reason))
         elif reason != "seen" and found.url not in self._told_lately:
             if len(self._told_lately) >= _MOST_TOLD:
@@ -153,31 +177,41 @@ class DurableFrontier(Frontier):
             self._tell_away(found, Outcome(_TURNED_AWAY, reason))
 
     def _tell_away(self, found: Request | Link, outcome: Outcome) -> None:
+        """Write *found* with its outcome: once if it is turned away, whole if it may wait again."""
         try:
-            host = urls.host(found.url)
+            host = self._waiting.name_of(found.url)
         except InvalidURL:
             host = ""
-        request = Request(found.url, depth=found.depth, found_on=found.found_on)
-        row = rows.inserted(request, host, plain=True)
-        if self._told.add(row[1]):
+        is_away = outcome.status == _TURNED_AWAY
+        if is_away or isinstance(found, Link):
+            row = rows.inserted(_plain(found), host, plain=True)
+        else:
+            row = rows.inserted(found.replace(id=new_id()), host)
+        if not is_away or self._told.add(row[1]):
             self._store.batch.inserts.append(row)
             self._store.batch.ends.append(rows.ended(row[0], outcome))
             self._store.changed()
 
     def _end(self, request: Request, outcome: Outcome) -> None:
         self._shelves.leave(request)
-        end = rows.ended(
-            rows.number_of(request), outcome, request, self._answers.pop(request.id, ())
-        )
+        answer = self._answers.pop(request.id, ())
+        end = rows.ended(rows.number_of(request), outcome, request, answer)
         page = self._within.pop(request.id, None)
-        if page is not None:
-            both = rows.inserted(request, self._name_of(request.url)), end
-            self._held.setdefault(page, []).append(both)
         if page is None:
             self._write_end(request.id, end)
-        elif page not in self._taken:
-            self._write_end(page, None)
+        elif page == _NONE or (outcome.status == "refused" and outcome.reason in CUT_OFF):
+            # Without the page it would be one of its own to the next process.
+            self._store.on_put_back(request.id)
+        else:
+            self._hold(page, request, end)
         super()._end(request, outcome)
+
+    def _hold(self, page: str, request: Request, end: tuple[Any, ...]) -> None:
+        """Let *request* be written with the *page* whose callback has waited for it."""
+        row = rows.inserted(request, self._waiting.name_of(request.url), plain=True)
+        self._held.setdefault(page, []).append((row, end))
+        if page not in self._taken:
+            self._write_end(page, None)
 
     def _write_end(self, number: str, end: tuple[Any, ...] | None) -> None:
         """Write the end of a page, and with it what its callback has waited for."""
@@ -197,9 +231,9 @@ class DurableFrontier(Frontier):
             batch.ends.append(end)
         self._store.settled()
 
-    def _retry(self, host: Host, request: Request, now: float, wait: float) -> None:
-        self._tell_progress(request)
-        super()._retry(host, request, now, wait)
+    def _retry(self, host: Host, later: Later, now: float) -> None:
+        self._tell_progress(later.request)
+        super()._retry(host, later, now)
 
     def _go_on(self, hop: Request) -> None:
         self._tell_progress(hop)
@@ -218,9 +252,9 @@ class DurableFrontier(Frontier):
             self._write_end(request.id, None)
 
     def _move_up(self, again: Request | Link) -> None:
-        nearer = self._nearness.nearer(again)
+        nearer = self._waiting.nearer(again)
         if isinstance(nearer, Request):
-            host = self._host_of(nearer.url)
+            host = self._waiting.host_of(nearer.url)
             self._store.batch.moves.append(rows.moved(nearer, host.name))
             self._store.changed()
             super()._put(host, nearer)
@@ -256,7 +290,7 @@ class DurableFrontier(Frontier):
         if reason is not None:
             self._drop(request, refused(reason))
             return
-        host = on or self._host_of(request.url)
+        host = on or self._waiting.host_of(request.url)
         if host.name in self._dead:
             self._drop(request, failed("host"))
         elif on is not None:
@@ -271,8 +305,7 @@ class DurableFrontier(Frontier):
 
     def forget(self, host: Host, last: Request) -> bool:
         """Take the *last* request of *host* out of memory; say if it counted."""
-        self._hosts.forget_last(host)
-        return not self._nearness.leave(last)
+        return self._waiting.forget_last(host, last)
 
     def set_aside(self, row: rows.Row) -> None:
         """Settle a row that no request can be made of."""
@@ -302,7 +335,7 @@ class DurableFrontier(Frontier):
         for *values, seal in self._store.rows("SELECT * FROM hosts"):
             if seal == rows.seal(*values):
                 name, failures, rests_until, why = values
-                host = self._host_named(name)
+                host = self._waiting.host_named(name)
                 host.failures = failures
                 host.ready_at, host.why = rests_until - passed, why
                 if self._manners.is_hopeless(host):
@@ -315,7 +348,12 @@ class DurableFrontier(Frontier):
     def _figures(self) -> dict[str, Any]:
         return {
             "retried": self.retried,
-            "begun": self._begun,
-            "bytes": self._bytes,
+            "begun": self._spending.begun,
+            "bytes": self._spending.bytes,
             "turned_away": dict(self._ledger.turned_away),
+            "scope": self._rules,
         }
+
+
+def _plain(found: Request | Link) -> Request:
+    return Request(found.url, depth=found.depth, found_on=found.found_on)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import logging
 from collections.abc import Callable
-from enum import Enum
 from time import monotonic
 
 import gevent
@@ -13,35 +11,26 @@ from gevent.event import Event
 
 from .. import url as urls
 from ..data import Link, Request, Response, new_id
-from ..errors import FrontierClosed, ModuleError, Refusal, Retry
-from .addresses import Addresses
-from .budget import Budget
+from ..errors import FrontierClosed, ModuleError
+from .budget import Budget, Spending
 from .door import Door
 from .gate import RobotsGate
-from .hosts import Host, HostFigures, Hosts
+from .host import Host, HostFigures
+from .hosts import Hosts
 from .manners import Manners
 from .nearness import Nearness
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
+from .outlook import Outlook
 from .politeness import Politeness
-from .redirect import PERMANENT, is_redirect
 from .retry import Retries
-from .robots import Robots
 from .scope import Scope
 from .seen import BloomSeen, Seen
-from .sleeper import Sleeper
+from .sequel import Hop, Later, Next, Sequels
 from .traps import TrapGuard
 from .verdicts import Verdicts
+from .waiting import Waiting
 
 log = logging.getLogger(__name__)
-
-_MOST_MOVED = 10_000
-
-
-class Next(Enum):
-    """What comes after a fetch, if it was not the end of the request."""
-
-    ANALYZE = "analyze"
-    AGAIN = "again"
 
 
 class Frontier:
@@ -71,40 +60,39 @@ class Frontier:
     ) -> None:
         self.closed = False
         self.retried = 0
-        #: Where pages have gone for good, as far as there is room to remember.
-        self.moved: dict[str, str] = {}
         #: Whether it goes on with what an earlier one has left.
         self.resumed = False
         #: Told of each request that is settled here, without having been taken or fetched again.
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
+        #: Told of each request that failed because its robots.txt could not be had, and why.
+        self.on_failure: Callable[[Request, ModuleError], object] = _ignore
         self.budget = budget or Budget()
         self._politeness = politeness or Politeness()
-        self._retries = retries or Retries()
         self._clock = clock
         self._ledger = ledger or Ledger()
+        self._spending = Spending(self.budget, self._ledger)
         self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
         self._verdicts = Verdicts(scope.max_depth)
         #: Says if a URL is known to be turned away at a depth, and counts it as met then: the
         #: quick way for the many links that lead to where others have led. No says nothing.
         self.turns_away = self._verdicts.asked(self._ledger.turned_away)
-        self._nearness = Nearness(matters=scope.max_depth is not None)
         self._hosts = Hosts(self._politeness)
         self._manners = Manners(self._politeness, self._hosts)
+        nearness = Nearness(matters=scope.max_depth is not None)
+        self._waiting = Waiting(self._politeness, self._hosts, nearness, clock)
+        self._outlook = Outlook(self._hosts, self._manners, self._spending, clock)
         self._gate = RobotsGate(agent)
-        self._addresses = Addresses(found=self._unpark)
-        self._sleeper = Sleeper()
+        self._dead = self._waiting.dead
+        self._retries = retries or Retries()
+        self._sequels = Sequels(self._door, self._retries, self._politeness, self._waiting.is_dead)
+        #: Where pages have gone for good, as far as there is room to remember.
+        self.moved = self._sequels.moved
         #: The ids of the requests that were admitted as such, and not as links.
         self._ids: set[str] = set()
         #: By id, the host of each request between take() and settle().
         self._taken: dict[str, Host] = {}
         #: The ids of those whose fetch has not ended.
         self._in_flight: set[str] = set()
-        #: Hosts that were given up; what is found for them later is turned away.
-        self._dead: set[str] = set()
-        self._begun = 0
-        self._bytes = 0
-        #: When the bandwidth used so far will have been made up for.
-        self._free_at = 0.0
         self._flowing = Event()
         self._flowing.set()
         self._settled = Event()
@@ -120,14 +108,14 @@ class Frontier:
         that one it would be of no use.
         """
         reason = self._door.refusal(found)
-        if reason is None and self._dead and self._name_of(found.url) in self._dead:
+        if reason is None and self._dead and self._waiting.is_dead(found.url):
             reason = "host"
         if isinstance(found, Link):
             self._verdicts.add(found, reason)
         if reason is None:
             self._let_in(found, within)
         else:
-            self._turn_away(found, reason)
+            self._turn_away(found, reason, within)
         return reason
 
     def take(self) -> Request:
@@ -140,7 +128,7 @@ class Frontier:
             request = self._next(now)
             if request is not None:
                 return request
-            self._sleep(now)
+            self._waiting.sleep(now, self._spending.free_at)
 
     def fetched(self, request: Request, result: Response | ModuleError) -> Next | Outcome:
         """
@@ -155,12 +143,13 @@ class Frontier:
             raise ValueError(f"{request} is not taken, or was fetched already")
         self._in_flight.remove(request.id)
         self._manners.fetched(host, result, now)
-        self._wake_after(host)
+        self._waiting.wake_after(host)
         if self._gate.is_question(request):
             self._answered(host, request, result, now)
             return Next.AGAIN
         if isinstance(result, Response) and "cached" not in result.flags:
-            self._weigh(len(result.body), now)
+            self._spending.weigh(len(result.body), now)
+            self._check_budget()
         return self._follow_up(host, request, result, now)
 
     def is_question(self, request: Request) -> bool:
@@ -184,12 +173,11 @@ class Frontier:
         """Return a taken *request* to the ones that wait, past admission."""
         self._leave(request)
         if self._gate.is_question(request):
-            asker = self._gate.close(request).host
-            self._unpark(asker)
+            self._waiting.unpark(self._gate.close(request).host)
         elif self._door.shut is not None:
             self._drop(request, refused(self._door.shut))
         else:
-            self._begun -= not (request.attempts or request.redirects)
+            self._spending.take_back(request)
             self._enter(request, first=True)
 
     def join(self, timeout: float | None = None) -> bool:
@@ -203,10 +191,9 @@ class Frontier:
     def close(self) -> None:
         """Wake whoever waits; what is outstanding stays counted as pending."""
         self.closed = True
-        self.on_drop = _ignore
-        self._addresses.close()
+        self.on_drop = self.on_failure = _ignore
         self._flowing.set()
-        self._sleeper.wake()
+        self._waiting.close()
         self._settled.set()
 
     def begin_analysis(self, request: Request) -> None:
@@ -222,20 +209,20 @@ class Frontier:
         if host is None:
             self._flowing.clear()
         else:
-            self._hosts.pause(self._record(host), self._clock(), paused=True)
+            self._hosts.pause(self._waiting.record(host), self._clock(), paused=True)
 
     def resume(self, host: str | None = None) -> None:
         if host is None:
             self._flowing.set()
         else:
-            self._hosts.pause(self._record(host), self._clock(), paused=False)
-            self._sleeper.wake()
+            self._hosts.pause(self._waiting.record(host), self._clock(), paused=False)
+            self._waiting.wake()
 
     def set_delay(self, host: str, seconds: float) -> None:
         """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
         if not seconds >= 0:
             raise ValueError(f"a delay must be 0 or more seconds, not {seconds!r}")
-        self._record(host).delay = seconds
+        self._waiting.record(host).delay = seconds
 
     def cut_off(self, reason: str) -> None:
         """Let nothing more be taken or admitted, and settle all that waits as refused."""
@@ -258,11 +245,7 @@ class Frontier:
 
     def hosts(self, most: int = 20) -> list[HostFigures]:
         """Return the figures of the hosts with the most to do."""
-        now = self._clock()
-        busiest = heapq.nsmallest(
-            most, self._hosts, key=lambda h: (-h.queued - h.in_flight, h.name)
-        )
-        return [self._hosts.figures(host, now) for host in busiest]
+        return self._outlook.busiest(most)
 
     def samples(self) -> dict[str, list[str]]:
         """Return the first few URLs that failed, were refused or turned away, by reason."""
@@ -270,42 +253,25 @@ class Frontier:
 
     def waiting_for(self) -> str:
         """Say in one line what keeps the next request from being taken."""
-        now = self._clock()
         if self.idle:
             return "nothing: all is settled"
         if self.paused:
             return "resume(): the crawl is paused"
         if not self._hosts.queued:
             return f"{len(self._taken)} requests in flight or being analysed"
-        due = self._hosts.first()
-        if due is None:
-            held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
-            named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
-            return ", ".join(named) or "a free downloader"
-        when, name, why = due
-        return f"{name} ({why or 'due'}), in {max(0.0, when - now):.1f} s"
+        return self._outlook.waiting_for()
 
     def resting(self) -> str:
         """Say why the host that is due first is not due yet; empty if one is, or none is to be."""
-        now = self._clock()
-        due = self._hosts.first()
-        if due is None:
-            return ""
-        if now < self._free_at:
-            return "bandwidth"
-        host = self._hosts.find(due[1])
-        if due[0] <= now or host is None:
-            return ""
-        return due[2] if due[2] == "address" else self._manners.why_resting(host)
+        return self._outlook.resting()
 
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""
-        due = self._hosts.first()
-        return None if due is None else max(0.0, due[0] - self._clock())
+        return self._outlook.next_wake()
 
     def __len__(self) -> int:
         """How many requests wait."""
-        return self._hosts.queued - len(self._nearness)
+        return len(self._waiting)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "paused" if self.paused else "open"
@@ -320,7 +286,7 @@ class Frontier:
         self._settled.clear()
         self._enter(found)
 
-    def _turn_away(self, found: Request | Link, reason: str) -> None:
+    def _turn_away(self, found: Request | Link, reason: str, _within: str | None) -> None:
         self._ledger.turn_away(reason, found.url)
         if reason == "seen":
             self._move_up(found)
@@ -333,48 +299,20 @@ class Frontier:
         return request
 
     def _move_up(self, again: Request | Link) -> None:
-        nearer = self._nearness.nearer(again)
+        nearer = self._waiting.nearer(again)
         if nearer is not None:
             self._enter(nearer)
 
     def _enter(self, found: Request | Link, *, first: bool = False) -> None:
-        self._put(self._host_of(found.url), found, first=first)
+        self._put(self._waiting.host_of(found.url), found, first=first)
 
     def _put(self, host: Host, found: Request | Link, *, first: bool = False) -> None:
-        self._nearness.enter(found)
-        self._hosts.put(host, found, self._clock(), first=first)
-        self._sleeper.wake_before(host.due())
-
-    def _host_of(self, url: str) -> Host:
-        return self._host_named(self._name_of(url))
-
-    def _host_named(self, name: str) -> Host:
-        host = self._hosts.find(name)
-        if host is None:
-            host = self._hosts.known(name)
-            if self._politeness.by_address:
-                self._hosts.park(host, "address")
-                self._addresses.look_up(host)
-        return host
-
-    def _record(self, name: str) -> Host:
-        return self._hosts.known(self._shared(name.lower()))
-
-    def _name_of(self, url: str) -> str:
-        return self._shared(urls.host(url))
-
-    def _shared(self, name: str) -> str:
-        """Return the name of the record that the host *name* is kept in."""
-        return urls.registered_domain(name) if self._politeness.share == "domain" else name
-
-    def _unpark(self, host: Host) -> None:
-        self._hosts.unpark(host, self._clock())
-        self._sleeper.wake_before(host.due())
+        self._waiting.put(host, found, first=first)
 
     # -- taking -----------------------------------------------------------------------------
 
     def _next(self, now: float) -> Request | None:
-        if now < self._free_at:
+        if now < self._spending.free_at:
             return None
         while host := self._hosts.ready(now):
             request = self._choose(host, now)
@@ -391,38 +329,25 @@ class Frontier:
         """Return the request to begin with *host*: what waits, or a question that comes first."""
         if host.questions:
             return host.questions.pop()
-        while host.lane and not host.parked:
-            request = self._hosts.pull(host)
-            if self._nearness.leave(request):
-                continue
+        while (request := self._waiting.pull(host)) is not None:
             if self._politeness.robots:
-                origin = urls.origin(request.url)
-                rules = self._gate.rules(origin, now)
-                if rules is None:
-                    self._nearness.enter(request)
-                    self._hosts.put(host, request, now, first=True)
-                    self._hosts.park(host, "robots.txt")
-                    return self._gate.ask(host, origin, request)
-                self._obey(host, rules)
-                if not rules.allowed(self._gate.agent, request.url):
+                allowed = self._gate.allows(host, request, now)
+                if allowed is None:
+                    return self._ask_first(host, request)
+                if not allowed:
                     self._drop(request, refused("robots"))
                     continue
-            return self._counted(request)
+            if self._spending.begin(request):
+                return request
+            self._drop(request, refused("page_limit"))
+            self.cut_off("page_limit")
         return None
 
-    def _counted(self, request: Request) -> Request | None:
-        """Let *request* count as a page, unless there have been enough."""
-        if not (request.attempts or request.redirects):
-            if self.budget.pages is not None and self._begun >= self.budget.pages:
-                self._drop(request, refused("page_limit"))
-                self.cut_off("page_limit")
-                return None
-            self._begun += 1
-        return request
-
-    def _sleep(self, now: float) -> None:
-        due = self._hosts.first()
-        self._sleeper.sleep(now, None if due is None else max(due[0], self._free_at))
+    def _ask_first(self, host: Host, request: Request) -> Request:
+        """Return the question that *request*, and all else that waits for *host*, must wait for."""
+        self._waiting.put(host, request, first=True)
+        self._hosts.park(host, "robots.txt")
+        return self._gate.ask(host, urls.origin(request.url), request)
 
     # -- after a fetch ----------------------------------------------------------------------
 
@@ -430,39 +355,24 @@ class Frontier:
         self, host: Host, request: Request, result: Response | ModuleError, now: float
     ) -> Next | Outcome:
         given_up = self._given_up(host)
-        cause = result.__cause__ if isinstance(result, ModuleError) else None
-        if isinstance(cause, Refusal):
-            return refused(cause.reason)
-        attempts = (*request.attempts, _told(result))
-        if not (given_up or self._door.shut) and self._retries.worth_another(result, len(attempts)):
-            wait = self._politeness.growing(self._retries.wait, len(attempts))
-            least = cause.delay if isinstance(cause, Retry) else 0.0
-            self._retry(host, request.replace(attempts=attempts), now, max(wait, least))
+        sequel = self._sequels.after(request, result, is_last=given_up)
+        if isinstance(sequel, Hop):
+            self._leave(request)
+            self._go_on(sequel.request)
             return Next.AGAIN
-        if isinstance(result, ModuleError):
-            return failed(result.kind)
-        if not is_redirect(result):
-            return Next.ANALYZE
-        hop = self._door.hop(request, result)
-        if isinstance(hop, Outcome):
-            return hop
-        if self._name_of(hop.url) in self._dead:
-            return failed("host")
-        if result.status in PERMANENT and len(self.moved) < _MOST_MOVED:
-            self.moved[request.url] = hop.url
-        self._leave(request)
-        self._go_on(hop.replace(attempts=()))
-        return Next.AGAIN
+        if isinstance(sequel, Later):
+            self._leave(request)
+            self._retry(host, sequel, now)
+            return Next.AGAIN
+        return sequel
 
     def _go_on(self, hop: Request) -> None:
         """Let a redirected request wait for the host it was sent to."""
         self._enter(hop, first=True)
 
-    def _retry(self, host: Host, request: Request, now: float, wait: float) -> None:
+    def _retry(self, host: Host, later: Later, now: float) -> None:
         self.retried += 1
-        self._leave(request)
-        self._hosts.put_later(host, request, now + wait, now)
-        self._sleeper.wake_before(host.due())
+        self._waiting.put_later(host, later.request, now + later.wait, now)
 
     def _answered(
         self, host: Host, request: Request, result: Response | ModuleError, now: float
@@ -471,9 +381,7 @@ class Frontier:
         self._leave(request)
         hop = self._gate.answered(request, result, now)
         if hop is not None:
-            target = self._host_of(hop.url)
-            self._hosts.ask(target, hop, now)
-            self._sleeper.wake_before(target.due())
+            self._waiting.ask(hop, now)
             return
         question = self._gate.close(request)
         asker = question.host
@@ -482,15 +390,27 @@ class Frontier:
             self._manners.no_robots(asker, host, result, now)
             self._given_up(asker)
         else:
-            self._obey(asker, rules)
+            self._gate.obey(asker, rules)
             self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
-        self._unpark(asker)
+        self._waiting.unpark(asker)
+        if rules is None and isinstance(result, ModuleError):
+            self._hold_against_first(asker, result)
 
-    def _obey(self, host: Host, rules: Robots) -> None:
-        """Keep the Crawl-delay of an origin; where a host has several, the longest counts."""
-        delay = rules.crawl_delay(self._gate.agent)
-        if delay is not None:
-            host.crawl_delay = max(delay, host.crawl_delay or 0.0)
+    def _hold_against_first(self, host: Host, error: ModuleError) -> None:
+        """
+        Count it as an attempt of the first that waits that its robots.txt could not be had.
+
+        It would have fared no better, and somebody may be waiting to hear what is wrong.
+        """
+        request = self._waiting.pull(host)
+        if request is None:
+            return
+        attempts = (*request.attempts, f"robots.txt: {error.reason}")
+        if self._retries.worth_another(error, len(attempts)):
+            self._put(host, request.replace(attempts=attempts), first=True)
+            return
+        self.on_failure(request, error)
+        self._drop(request, failed(error.kind))
 
     def _given_up(self, host: Host) -> bool:
         """Give up a host that has failed too often in a row: each request for it gets its record."""
@@ -501,17 +421,10 @@ class Frontier:
         self._settle_all(host, failed("host"))
         return True
 
-    def _weigh(self, size: int, now: float) -> None:
-        self._bytes += size
-        if self.budget.bandwidth is not None:
-            self._free_at = max(self._free_at, now) + size / self.budget.bandwidth
-        self._check_budget()
-
     def _check_budget(self) -> None:
-        if self.budget.bytes is not None and self._bytes >= self.budget.bytes:
-            self.cut_off("byte_limit")
-        if self.budget.errors is not None and self._ledger.failed.total() >= self.budget.errors:
-            self.cut_off("error_limit")
+        reason = self._spending.used_up
+        if reason is not None:
+            self.cut_off(reason)
 
     # -- accounting -------------------------------------------------------------------------
 
@@ -522,20 +435,12 @@ class Frontier:
         if request.id in self._in_flight:
             self._in_flight.remove(request.id)
             self._hosts.end(host, self._clock())
-            self._wake_after(host)
+            self._waiting.wake_after(host)
         return host
 
-    def _wake_after(self, host: Host) -> None:
-        """Let whoever takes look again: *host* may be due, or others that share its address."""
-        if host.address is not None:
-            self._sleeper.wake()
-        else:
-            self._sleeper.wake_before(host.due())
-
     def _settle_all(self, host: Host, outcome: Outcome) -> None:
-        for request in self._hosts.drain(host, self._clock()):
-            if not self._nearness.leave(request):
-                self._drop(request, outcome)
+        for request in self._waiting.drain(host):
+            self._drop(request, outcome)
 
     def _drop(self, request: Request, outcome: Outcome) -> None:
         self._ids.discard(request.id)
@@ -550,9 +455,5 @@ class Frontier:
             self._settled.set()
 
 
-def _told(result: Response | ModuleError) -> str:
-    return f"status {result.status}" if isinstance(result, Response) else result.reason
-
-
-def _ignore(_request: Request, _outcome: Outcome) -> None:
+def _ignore(_request: Request, _what: Outcome | ModuleError) -> None:
     pass

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .. import url as urls
 from ..data import Request, Response
 from ..errors import InvalidURL, ModuleError
-from ..url import resolve
-from .hosts import Host
+from .host import Host
 from .redirect import is_redirect
 from .robots import Robots
 
@@ -54,6 +54,20 @@ class RobotsGate:
         """Return what *origin* says, None if it must be asked."""
         answer = self._answers.get(origin)
         return answer.robots if answer is not None and answer.expires > now else None
+
+    def allows(self, host: Host, request: Request, now: float) -> bool | None:
+        """Say if *request* of *host* may be fetched; None if its origin must be asked first."""
+        rules = self.rules(urls.origin(request.url), now)
+        if rules is None:
+            return None
+        self.obey(host, rules)
+        return rules.allowed(self.agent, request.url)
+
+    def obey(self, host: Host, rules: Robots) -> None:
+        """Keep the Crawl-delay of an origin; where a host has several, the longest counts."""
+        delay = rules.crawl_delay(self.agent)
+        if delay is not None:
+            host.crawl_delay = max(delay, host.crawl_delay or 0.0)
 
     def ask(self, host: Host, origin: str, first: Request) -> Request:
         """Return the request that asks *origin* on behalf of *host*, whose *first* request waits."""
@@ -124,7 +138,7 @@ def _hop(request: Request, response: Response) -> Request | None:
     if len(request.redirects) >= _MAX_HOPS:
         return None
     try:
-        url = resolve(request.url, response.headers.all("location")[0])
+        url = urls.resolve(request.url, response.headers.all("location")[0])
     except InvalidURL:
         return None
     if not url.startswith(("http://", "https://")):

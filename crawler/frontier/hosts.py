@@ -1,138 +1,21 @@
-"""Hosts: one politeness record each, and a heap of when each is next due."""
+"""Hosts: which of them is next, and when."""
 
 from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..data import Link, Request
-from .lane import Lane
+from .host import NEVER, READY, Address, Host, HostFigures
 from .politeness import Politeness
-from .shelf import Shelf
 
 #: How much one more response moves the latency a host is known for.
 _WEIGHT = 0.3
 #: Among hosts that are due, a point of priority is worth this many seconds of waiting.
 _PRIORITY_SECONDS = 1.0
-#: Seconds the failures of a host are remembered after it has rested, with nothing to do.
-_GRUDGE = 1800.0
 #: How many stale entries a heap may have besides one for each host.
 _SLACK = 100
-
-#: Instead of the time something wakes at: it is ready, or on no heap at all.
-_READY = float("-inf")
-_NEVER = float("inf")
-
-
-class Address:
-    """The hosts that share an IP address; *waiting* are due, but the address is not."""
-
-    __slots__ = ("in_flight", "ready_at", "waiting", "wakes_at")
-
-    def __init__(self) -> None:
-        self.in_flight = 0
-        self.ready_at = 0.0
-        self.waiting: deque[Host] = deque()
-        self.wakes_at = _NEVER
-
-
-class Host:
-    """What is known of a host, and what waits for it."""
-
-    __slots__ = (
-        "address",
-        "crawl_delay",
-        "delay",
-        "done",
-        "fades_at",
-        "failed",
-        "failures",
-        "in_flight",
-        "in_line",
-        "lane",
-        "latency",
-        "later",
-        "name",
-        "parked",
-        "paused",
-        "questions",
-        "ready_at",
-        "shelf",
-        "wakes_at",
-        "was_ready_at",
-        "why",
-    )
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.lane = Lane()
-        #: What waits on disk only, behind what is in the lane.
-        self.shelf: Shelf | None = None
-        #: Requests that are to be tried again, by when; most hosts never have any.
-        self.later: list[tuple[float, int, Request]] | None = None
-        self.in_flight = 0
-        self.ready_at = 0.0
-        #: The same before the last request began, if no other was in flight then.
-        self.was_ready_at = 0.0
-        self.latency = 0.0
-        self.crawl_delay: float | None = None
-        #: What set_delay() asked for, instead of the general delay.
-        self.delay: float | None = None
-        self.failures = 0
-        self.done = 0
-        self.failed = 0
-        #: Requests for robots.txt, which go before all others and need no leave.
-        self.questions: list[Request] | None = None
-        self.paused = False
-        #: What all but questions must wait for: its robots.txt, its address.
-        self.parked = ""
-        #: Whether it stands in the line of its address.
-        self.in_line = False
-        #: Why it rests until ready_at.
-        self.why = ""
-        self.address: Address | None = None
-        #: The time of its entry on the heap of those that rest; entries of other times are stale.
-        self.wakes_at = _NEVER
-        #: The time of its entry on the heap of those that have nothing to do.
-        self.fades_at = _NEVER
-
-    @property
-    def queued(self) -> int:
-        on_disk = self.shelf.size if self.shelf is not None else 0
-        return self.lane.size + (len(self.later) if self.later else 0) + on_disk
-
-    @property
-    def has_work(self) -> bool:
-        return bool(self.questions or ((self.lane.size or self.later) and not self.parked))
-
-    def due(self) -> float:
-        if self.lane.size or self.questions or not self.later:
-            return self.ready_at
-        return max(self.ready_at, self.later[0][0])
-
-
-@dataclass(frozen=True, slots=True)
-class HostFigures:
-    """
-    One row of the table of hosts; *due_in* is None while nothing is queued or it is parked.
-
-    *done* and *failed* count since the host was last heard of: one that has rested and has
-    nothing waiting is forgotten.
-    """
-
-    host: str
-    queued: int
-    in_flight: int
-    done: int
-    failed: int
-    due_in: float | None
-    delay: float
-    why: str
-    #: The usual seconds to an answer, the latest counting most.
-    latency: float = 0.0
 
 
 class Hosts:
@@ -188,7 +71,7 @@ class Hosts:
         self.queued += 1
         if idle:
             self.schedule(host, now)
-        elif urgent and host.wakes_at == _READY:
+        elif urgent and host.wakes_at == READY:
             self._make_ready(host, now)
 
     def ask(self, host: Host, question: Request, now: float) -> None:
@@ -216,9 +99,9 @@ class Hosts:
         self._wake(now)
         while self._ready:
             _, _, one = heapq.heappop(self._ready)
-            if one.wakes_at != _READY:
+            if one.wakes_at != READY:
                 continue
-            one.wakes_at = _NEVER
+            one.wakes_at = NEVER
             if isinstance(one, Host):
                 host = one if self._is_due(one, now) and self._has_address(one, now) else None
             else:
@@ -233,7 +116,7 @@ class Hosts:
 
     def begin(self, host: Host, now: float) -> None:
         """Count one more request in flight; the next one keeps its distance from this one."""
-        host.was_ready_at = _NEVER if host.in_flight else host.ready_at
+        host.was_ready_at = NEVER if host.in_flight else host.ready_at
         host.in_flight += 1
         self.rest(host, now, self.pause_of(host), "delay")
         if host.address is not None:
@@ -273,8 +156,8 @@ class Hosts:
             return
         host.ready_at = now + seconds
         host.why = why
-        if host.wakes_at == _READY and seconds:
-            host.wakes_at = _NEVER
+        if host.wakes_at == READY and seconds:
+            host.wakes_at = NEVER
             self.schedule(host, now)
 
     def park(self, host: Host, why: str) -> None:
@@ -310,20 +193,7 @@ class Hosts:
         return self._politeness.per_host
 
     def figures(self, host: Host, now: float) -> HostFigures:
-        waits = host.queued and not (host.parked or host.paused)
-        return HostFigures(
-            host=host.name,
-            queued=host.queued,
-            in_flight=host.in_flight,
-            done=host.done,
-            failed=host.failed,
-            due_in=max(0.0, host.due() - now) if waits else None,
-            delay=self.pause_of(host),
-            why="paused"
-            if host.paused
-            else host.parked or (host.why if host.ready_at > now else ""),
-            latency=host.latency,
-        )
+        return HostFigures.of(host, delay=self.pause_of(host), now=now)
 
     def schedule(self, host: Host, now: float) -> None:
         """Put *host* where it belongs, after anything about it has changed."""
@@ -332,7 +202,7 @@ class Hosts:
             turn = self._turn(host)
             if turn is not None:
                 self._rest_until(max(turn, now), host)
-        elif host.fades_at == _NEVER:
+        elif host.fades_at == NEVER:
             self._let_fade(host, now)
         if host.address is not None and host.address.waiting:
             self._call(host.address)
@@ -360,10 +230,10 @@ class Hosts:
 
     def _is_stale(self, one: Host | Address) -> bool:
         """Say if *one*, which comes first of those that are ready, is so no more."""
-        if one.wakes_at != _READY:
+        if one.wakes_at != READY:
             return True
         if self._turn(one) is None:
-            one.wakes_at = _NEVER
+            one.wakes_at = NEVER
             return True
         return False
 
@@ -388,7 +258,7 @@ class Hosts:
             turn = self._turn(one) if due == one.wakes_at else None
             if turn is None:
                 heapq.heappop(resting)
-                one.wakes_at = _NEVER if due == one.wakes_at else one.wakes_at
+                one.wakes_at = NEVER if due == one.wakes_at else one.wakes_at
             elif turn > due:
                 one.wakes_at = turn
                 heapq.heapreplace(resting, (turn, next(self._numbers), one))
@@ -405,13 +275,9 @@ class Hosts:
                 return
             due, _, _ = heapq.heappop(self._resting)
             if isinstance(one, Host):
-                self._ripen(one, now)
-            one.wakes_at = _READY
+                one.ripen(now)
+            one.wakes_at = READY
             self._make_ready(one, due)
-
-    def _ripen(self, host: Host, now: float) -> None:
-        while host.later and host.later[0][0] <= now:
-            host.lane.put_first(heapq.heappop(host.later)[2])
 
     def _make_ready(self, one: Host | Address, due: float) -> None:
         host = one.waiting[0] if isinstance(one, Address) else one
@@ -422,18 +288,18 @@ class Hosts:
         """Forget the hosts that have had nothing to do for long enough."""
         while self._idle and self._idle[0][0] <= now:
             _, _, host = heapq.heappop(self._idle)
-            host.fades_at = _NEVER
+            host.fades_at = NEVER
             self.schedule(host, now)
 
     def _let_fade(self, host: Host, now: float) -> None:
-        fades_at = _fades_at(host)
-        if fades_at <= now:
+        lasts_until = host.lasts_until
+        if lasts_until <= now:
             # What was forgotten may come up again when there is a new record by its name.
             if self._hosts.get(host.name) is host:
                 del self._hosts[host.name]
-        elif fades_at < _NEVER:
-            host.fades_at = fades_at
-            heapq.heappush(self._idle, (fades_at, next(self._numbers), host))
+        elif lasts_until < NEVER:
+            host.fades_at = lasts_until
+            heapq.heappush(self._idle, (lasts_until, next(self._numbers), host))
 
     # -- addresses --------------------------------------------------------------------------
 
@@ -470,12 +336,3 @@ class Hosts:
         turn = self._turn(address)
         if turn is not None:
             self._rest_until(turn, address)
-
-
-def _fades_at(host: Host) -> float:
-    """Return when a host with nothing to do may be forgotten."""
-    if host.parked or host.paused or host.in_line or host.in_flight or host.delay is not None:
-        return _NEVER
-    if host.shelf is not None:
-        return _NEVER
-    return host.ready_at + _GRUDGE if host.failures else host.ready_at

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..data import Response
 from ..errors import ModuleError
-from .hosts import Host, Hosts
+from .host import Host
+from .hosts import Hosts
 from .politeness import Politeness
 from .retry import HOST_KINDS, THROTTLING, retry_after
 

@@ -36,6 +36,7 @@ UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL,
     end_seal = NULL, progress = NULL
 """
 _TURNED_AWAY = "turned_away"
+_BEFORE_ALL = -(2**63)
 #: Bytes of a fingerprint.
 _KEY = 16
 #: How many keys the filter has room for at least.
@@ -98,7 +99,7 @@ def _take_figures(store: Store, found: Recovered) -> None:
 
 def _all_rows(store: Store) -> Iterator[list[Values]]:
     """Yield every row, many at a time; from where text is none, it is read with its faults."""
-    last = -1
+    last = _BEFORE_ALL
     try:
         for some in store.chunks(_ROWS, last):
             last = some[-1][0]

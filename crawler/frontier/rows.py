@@ -81,6 +81,9 @@ WHERE status IS NULL AND host = ? AND (-priority, depth, id) > (?, ?, ?)
 ORDER BY -priority, depth, id LIMIT ?
 """  # noqa: S608 - nothing but constants
 
+#: More than SQLite keeps.
+_TOO_LARGE = 2**63
+
 #: A place in a queue: the smallest comes first.
 Rank = tuple[int, int, int]
 
@@ -127,8 +130,9 @@ class Batch:
         which takes milliseconds while the crawl is busy.
         """
         yield from _many(_INSERT, self.inserts)
-        yield from _many(_WAIT_AGAIN, self.again)
-        yield from _many(_MOVE, self.moves)
+        # SQLite does not say which of several values for one row counts.
+        yield from _many(_WAIT_AGAIN, _last_of_each(self.again))
+        yield from _many(_MOVE, _last_of_each(self.moves))
         yield from _many(_END, self.ends)
         yield from _many(_HOST, self.hosts)
         yield from _many(_ROBOTS, self.robots)
@@ -152,11 +156,12 @@ def number_of(request: Request) -> int:
 
 
 def number(text: str) -> int:
-    """Return the number that an id stands for; -1 if it is one that a user has made up."""
+    """Return the number that an id stands for; -1 if it is not one that new_id() could make."""
     try:
-        return int(text, 16)
+        value = int(text, 16)
     except ValueError:
         return -1
+    return value if f"{value:x}" == text and value < _TOO_LARGE else -1
 
 
 def inserted(
@@ -288,6 +293,10 @@ def _many(statement: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, li
         chunk = rows[start : start + size]
         yield _statement(statement, size, len(rows[0])), [v for row in chunk for v in row]
         start += size
+
+
+def _last_of_each(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return list({row[0]: row for row in rows}.values())
 
 
 def _sizes(number: int) -> Iterable[int]:

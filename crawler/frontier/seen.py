@@ -114,7 +114,8 @@ class BloomSeen:
 
     def update(self, keys: Iterable[bytes]) -> None:
         """Remember many *keys*, each of which counts as new."""
-        self._chain.update([_number(key) for key in keys])
+        number = int.from_bytes
+        self._chain.update([number(key, "big", signed=True) for key in keys])
 
     @property
     def size(self) -> int:

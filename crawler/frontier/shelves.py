@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING
 
 import gevent
 
 from ..data import Request
-from .hosts import Host
-from .rows import Row, rank_of, request_of
+from .host import Host
+from .rows import Row, number_of, rank_of, request_of
 from .shelf import Shelf
 from .store import Store
 
@@ -146,7 +145,7 @@ class Shelves:
             while self._wanted:
                 number = min(len(self._wanted), _HOSTS_READ)
                 self._read_some([self._wanted.popleft() for _ in range(number)])
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is, what is on the shelves would wait for ever
             self._store.fail(error)
         finally:
             self._reading = None
@@ -167,14 +166,15 @@ class Shelves:
         fresh = [row for row in rows if not self._is_known(f"{row.id:x}")]
         if rows:
             shelf.rank = rows[-1].rank
-        self._take_off(host, shelf, shelf.size if is_all else len(fresh))
-        for row in fresh:
-            self.take_in(row)
+        late = {number_of(request): request for request in arrived}
+        from_shelf = sum(row.id not in late for row in fresh)
+        self._take_off(host, shelf, shelf.size if is_all else from_shelf)
         self.size -= len(arrived)
-        read = {row.id for row in rows}
-        for request in arrived:
-            if int(request.id, 16) not in read:
-                self._frontier.bring_in(request, on=host)
+        for row in fresh:
+            late.pop(row.id, None)
+            self.take_in(row)
+        for request in late.values():
+            self._frontier.bring_in(request, on=host)
         self.refill(host)
 
     def _take_off(self, host: Host, shelf: Shelf, number: int) -> None:

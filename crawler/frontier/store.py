@@ -6,9 +6,8 @@ import json
 import logging
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,8 @@ from gevent.threadpool import ThreadPool
 from ..data import Request
 from ..errors import JobError
 from .pulse import Pulse
-from .rows import FORMAT, INDEX, NEXT, SCHEMA, Batch, Rank, Row, seal, sealed
+from .rows import INDEX, NEXT, Batch, Rank, Row, seal, sealed
+from .statefile import damaged, open_state, unusable
 
 if TYPE_CHECKING:
     from .recovery import Recovered
@@ -37,18 +37,6 @@ _COUNT = 64
 _MOST_UNWRITTEN = 256
 #: How many rows are read at a time.
 _CHUNK = 2000
-#: Tables whose every index is checked.
-_SMALL = ("facts", "hosts", "robots", "strikes")
-#: Reasons of SQLite's that say nothing about the state of the file.
-_NOT_ITS_FAULT = {
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-}
 
 
 class Store:
@@ -88,7 +76,7 @@ class Store:
         #: What the thread could not commit: nothing may be committed after it.
         self._refused: BaseException | None = None
         try:
-            self._connection = self._open()
+            self._connection = open_state(self.path, self.pulse.commits)
             #: How many there have been, in all processes.
             self.commits = int(self.fact("commits") or 0)
         except BaseException:
@@ -125,7 +113,10 @@ class Store:
         return rows
 
     def build_index(self) -> None:
-        self._call(self._execute, INDEX)
+        try:
+            self._call(self._execute, INDEX)
+        except sqlite3.Error as error:
+            self.fail(error)
 
     def flush(self, *, anyway: bool = False) -> None:
         """
@@ -147,6 +138,8 @@ class Store:
         finally:
             with suppress(sqlite3.Error):
                 self._call(self._connection.close)
+            if isinstance(self._refused, Exception):  # whoever waited for that was ended above
+                self.fail(self._refused)
             self._thread.kill()
             self.pulse.close()
 
@@ -178,7 +171,7 @@ class Store:
         """Return what was last told of *name*; None if nothing was."""
         for value, its_seal in self.rows("SELECT value, seal FROM facts WHERE name = ?", name):
             if its_seal != seal(name, value):
-                raise self._damaged(f"the entry {name!r} was changed")
+                raise damaged(self.path, f"the entry {name!r} was changed")
             return json.loads(value)
         return None
 
@@ -194,7 +187,7 @@ class Store:
             with closing(self._execute(query, *values)) as cursor:
                 yield from cursor
         except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
+            raise unusable(self.path, error) from error
 
     def chunks(self, query: str, *values: Any) -> Iterator[list[Any]]:
         """Yield what *query* finds as rows() does, many at a time."""
@@ -203,7 +196,7 @@ class Store:
                 while some := cursor.fetchmany(_CHUNK):
                     yield some
         except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
+            raise unusable(self.path, error) from error
 
     def read_any_text(self) -> None:
         """From now on, let text that is none be read with its faults, which a seal then tells."""
@@ -217,60 +210,11 @@ class Store:
             yield lambda statement, *values: self._execute(statement, *values).rowcount
             self._execute("COMMIT")
         except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
+            raise unusable(self.path, error) from error
         finally:
             if self._connection.in_transaction:
                 with suppress(sqlite3.Error):
                     self._execute("ROLLBACK")
-
-    def _open(self) -> sqlite3.Connection:
-        with ExitStack() as on_error:
-            try:
-                connection = sqlite3.connect(
-                    self.path, isolation_level=None, check_same_thread=False
-                )
-                on_error.callback(connection.close)
-                self.path.chmod(0o600)
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                if not self._was_made(connection):
-                    _create(connection)
-                self._check(connection)
-            except sqlite3.DatabaseError as error:
-                raise self._unusable(error) from error
-            on_error.pop_all()
-        return connection
-
-    def _was_made(self, connection: sqlite3.Connection) -> bool:
-        """Say if there is a state; a file that was being made when the process ended is none."""
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables and self.pulse.commits != 0:
-            raise self._damaged(f"{self.pulse.commits or 'all'} commits are missing")
-        return bool(tables)
-
-    def _check(self, connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != FORMAT:
-            raise JobError(
-                f"{self.path} has format {version or 'none'}, and this version reads format {FORMAT}: "
-                f"go on with the version that made it, or start over with --fresh"
-            )
-        # Of the large table, rows have seals, and the index is made anew: see recover().
-        for check in ("quick_check(1)", *(f"integrity_check('{name}')" for name in _SMALL)):
-            (verdict,) = connection.execute(f"PRAGMA {check}").fetchone()
-            if verdict != "ok":
-                raise self._damaged(verdict)
-
-    def _unusable(self, error: sqlite3.Error) -> JobError:
-        """Tell a file that is damaged from one that cannot be used here and now."""
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_ITS_FAULT:
-            return JobError(f"cannot use {self.path}: {error}; put that right and try again")
-        return self._damaged(error)
-
-    def _damaged(self, what: object) -> JobError:
-        return JobError(
-            f"{self.path} is damaged ({what}): put a copy back, or start over with --fresh"
-        )
 
     # -- the thread --------------------------------------------------------------------------
 
@@ -283,20 +227,22 @@ class Store:
     def _write(self, *, anyway: bool = False) -> None:
         """Commit the batch, and wait for that; the next one gathers meanwhile."""
         with self._turn:
-            if not (self.batch or anyway) or self.failure is not None:
-                return
-            batch, self.batch = self.batch, Batch()
             self._unwritten = 0
             self._due.clear()
             self._full.clear()
-            try:
-                self.commits += 1
-                facts = {name: ask() for name, ask in self.facts.items()} | self.notes
-                self.notes = {}
-                self._call(self._commit, batch, facts | {"commits": self.commits})
-            except Exception as error:  # whatever it is, the story must not go on without it
-                self.fail(error)
+            if (self.batch or anyway) and self.failure is None:
+                self._write_batch()
             self._written.set()
+
+    def _write_batch(self) -> None:
+        batch, self.batch = self.batch, Batch()
+        try:
+            self.commits += 1
+            facts = {name: ask() for name, ask in self.facts.items()} | self.notes
+            self.notes = {}
+            self._call(self._commit, batch, facts | {"commits": self.commits})
+        except Exception as error:  # whatever it is, the story must not go on without it
+            self.fail(error)
 
     def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         ended: Any = self._thread.spawn(_caught, function, *args).get()
@@ -341,15 +287,6 @@ def _caught(function: Callable[..., Any], *args: Any) -> tuple[Any, Exception | 
         return function(*args), None
     except Exception as error:
         return None, error
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in SCHEMA.split(";\n"):
-        connection.execute(statement)
-    connection.execute("INSERT INTO facts VALUES (?, ?, ?)", sealed("began", str(time.time())))
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
-    connection.execute("COMMIT")
 
 
 def _ignore(_what: object) -> None:

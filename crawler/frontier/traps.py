@@ -83,7 +83,7 @@ class TrapGuard:
         query = url.find("?")
         if query >= 0:
             self._queries.add(url[:query])
-        if _DATE.search(url):
+        if ("20" in url or "19" in url) and _DATE.search(url):
             self._dates.add(_DATE.sub("", url))
         if self._max_pages is not None:
             self._is_full(host(url))

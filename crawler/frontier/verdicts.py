@@ -8,9 +8,9 @@ from functools import cache
 from ..data import Link
 
 #: How many links are remembered; then all are forgotten.
-_MOST = 1 << 16
+_MOST = 1 << 15
 #: Reasons to turn a link away before it counts as seen; the same holds for it next time.
-_OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exclude", "include"})
+OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exclude", "include"})
 #: Those that come before the depth.
 _FIRST = frozenset({"invalid", "scheme", "domain"})
 
@@ -30,7 +30,7 @@ class Verdicts:
         if len(self._known) >= _MOST:
             self._known.clear()
         # Whatever got past the scope has been seen now, whether it was let in or not.
-        lasting = reason if reason in _OUT_OF_SCOPE and reason is not None else "seen"
+        lasting = reason if reason in OUT_OF_SCOPE and reason is not None else "seen"
         self._known[link.url] = _verdict(link.depth, lasting)
 
     def asked(self, counts: MutableMapping[str, int]) -> Callable[[str, int], bool]:

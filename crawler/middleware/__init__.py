@@ -2,19 +2,22 @@
 Optional behaviour around the two seams of a crawl.
 
 Download middlewares stand around a fetch, spider middlewares around a spider's callbacks;
-download.py and spider.py hold the two contracts, every other file one behaviour.
+download.py and spider.py hold the two contracts; chain.py and hooks.py call what keeps the
+second; every other file is one behaviour.
 """
 
 from .auth import HttpAuth
 from .cache import HttpCache
 from .callback_rules import CallbackRules
 from .canonicalizer import CanonicalizeUrl
+from .chain import SpiderChain
 from .cookies import Cookies
 from .download import DownloadMiddleware, MiddlewareError, Middlewares
 from .duplicates import Duplicates
 from .extractor import SelectorMap
 from .filters import ContentTypes, MaxSize
 from .headers import DefaultHeaders, UserAgent
+from .hooks import HookFigures
 from .item_ids import ItemIds
 from .limits import Depth, UrlLength
 from .link_extractors import FeedLinkExtractor, RegexLinkExtractor
@@ -23,7 +26,7 @@ from .per_spider import PerSpider
 from .proxies import ProxyPool
 from .referer import Referer
 from .robots import RobotsTxt
-from .spider import HookFigures, HttpError, SpiderChain, SpiderMiddleware
+from .spider import HttpError, SpiderMiddleware
 
 __all__ = [
     "CallbackRules",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 
 from ..buffer import Pool, PoolFigures
@@ -22,7 +23,8 @@ class ErrorPool:
 
     Errors wait in a mailbox that the first consumer claims; each further consumer gets
     one of its own. The last to leave gives its mailbox back, for the next one to claim.
-    A full mailbox loses its oldest error, which is counted in *dropped*.
+    A full mailbox loses its oldest error, which is counted in *dropped*. What is reported
+    keeps no page alive: there may be any number of errors, and nobody to read them.
     """
 
     def __init__(self, buffer_cap: int, max_buffer_number: int) -> None:
@@ -35,6 +37,7 @@ class ErrorPool:
         self.dropped = 0
 
     def report(self, error: CrawlerError) -> None:
+        _forget_locals(error)
         self.reported += 1
         for mailbox in self._mailboxes:
             self.dropped += mailbox.pool.push(error)
@@ -80,3 +83,20 @@ class ErrorPool:
         self._claimed.remove(mailbox)
         if not self._claimed:
             self._unclaimed = mailbox
+
+
+def _forget_locals(error: BaseException) -> None:
+    """Let go of what the tracebacks of *error* and its causes keep alive."""
+    # Where it was caught says nothing, and that frame cannot be cleared: it is at work.
+    error.__traceback__ = None
+    known: set[int] = set()
+    waiting = [error.__cause__]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or id(cause) in known:
+            continue
+        known.add(id(cause))
+        traceback.clear_frames(cause.__traceback__)
+        waiting.append(cause.__cause__)
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Self
 
 import gevent
@@ -194,7 +195,10 @@ class Scheduler:
             resting=run.frontier.resting(),
             cpu=run.meter.cpu,
             items=ItemCounts(
-                run.items_found, run.items_processed, run.items_failed, run.items_dropped
+                run.stages.items_found,
+                run.stages.items_processed,
+                run.stages.items_failed,
+                run.stages.items_dropped,
             ),
             errors=ErrorCounts(run.errors.reported, run.errors.dropped),
             responses=run.meter.responses,
@@ -247,6 +251,7 @@ class Scheduler:
         frontier = self._request_args.frontier(request.url for request in first)
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
         run.memory.on_full = self._stop_at
+        run.stages.on_unfinished = partial(self._stop_at, "output_closed")
         store = self._request_args.store
         if store is not None:
             if (figures := store.fact("run")) is not None:

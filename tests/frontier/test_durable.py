@@ -1,6 +1,7 @@
 """The durable frontier keeps the contract, and a crash costs a refetch, never a page."""
 
 import sqlite3
+from contextlib import closing
 from random import Random
 
 import gevent
@@ -73,9 +74,7 @@ def take(frontier):
 
 
 def answer(frontier, request, status=200, **headers):
-    return frontier.fetched(
-        request, Response(request.url, status, headers, b"body", request)
-    )
+    return frontier.fetched(request, Response(request.url, status, headers, b"body", request))
 
 
 def visit(frontier, *links):
@@ -308,6 +307,19 @@ def test_a_narrower_scope_refuses_what_waits(life):
     assert take(frontier).url == "http://b.test/"
 
 
+def test_a_wider_scope_lets_in_what_was_turned_away(life):
+    life.frontier.admit(Link("http://x.test/", 1, "http://a.test/"))
+    life.frontier.admit(Link("http://y.test/", 1, "http://a.test/"))
+    life.scope = Scope(max_depth=None, accepted_domains=["a.test", "x.test"])
+
+    frontier = life.again()
+
+    assert frontier.counts().turned_away == {"domain": 1}
+    assert visit(frontier).url == "http://x.test/"
+    assert frontier.idle
+    assert life.again().idle
+
+
 def test_a_long_queue_stays_on_disk(tmp_path):
     life = Life(tmp_path, window=100)
     for n in range(2000):
@@ -419,3 +431,177 @@ def test_no_crash_ever_loses_a_page(tmp_path_factory, seed, size, window):
     rows = life.query("SELECT url FROM urls WHERE status = 'done' ORDER BY url")
     assert [url for (url,) in rows] == sorted(address[n] for n in reached)
     assert life.query("SELECT count(*) FROM urls WHERE status IS NULL") == [(0,)]
+
+
+def test_a_request_found_after_a_limit_was_reached_keeps_what_it_says(life):
+    life.frontier.cut_off("page_limit")
+    life.frontier.admit(Request("http://a.test/x", callback="item", priority=3, meta={"n": 1}))
+
+    request = take(life.again())
+
+    assert (request.callback, request.priority, request.meta) == ("item", 3, {"n": 1})
+
+
+def test_what_was_too_deep_at_first_is_not_lost_to_a_limit(tmp_path):
+    life = Life(tmp_path)
+    life.scope = Scope(max_depth=2, accepted_domains=["a.test"])
+    life.again()
+    life.frontier.admit(Link("http://a.test/x", 3, "http://a.test/far"))
+    life.frontier.cut_off("page_limit")
+    life.frontier.admit(Link("http://a.test/x", 2, "http://a.test/near"))
+
+    assert visit(life.again()).url == "http://a.test/x"
+    life.end()
+
+
+def test_what_a_callback_could_not_wait_for_is_no_page_of_its_own(life):
+    """It was cut off: without the callback that asked for it, it would be of no use."""
+    life.frontier.admit(Request("http://a.test/"))
+    page = take(life.frontier)
+    answer(life.frontier, page)
+    life.frontier.admit(Request("http://a.test/part"), within=page.id)
+    life.frontier.cut_off("time_limit")
+    life.frontier.settle(page, DONE)
+
+    frontier = life.again()
+
+    assert frontier.idle
+    assert frontier.counts().done == 1
+
+
+def test_what_a_callback_waited_for_goes_back_with_its_page(life):
+    life.frontier.admit(Request("http://a.test/"))
+    page = take(life.frontier)
+    answer(life.frontier, page)
+    life.frontier.admit(Request("http://a.test/part"), within=page.id)
+    part = take(life.frontier)
+    answer(life.frontier, part)
+    life.frontier.put_back(page)
+    life.frontier.settle(part, DONE)
+
+    frontier = life.again()
+
+    page = take(frontier)
+    assert frontier.admit(Request("http://a.test/part"), within=page.id) is None
+
+
+@pytest.mark.parametrize("made_up", ["f" * 32, "ffffffff_ffff", "-1", "0xffffffffffff", "id"])
+def test_any_id_can_be_written(life, made_up):
+    life.frontier.admit(Request("http://a.test/", id=made_up))
+    visit(life.frontier)
+
+    life.store.flush()
+
+    assert life.query("SELECT url, status FROM urls") == [("http://a.test/", "done")]
+
+
+def test_the_last_of_several_steps_in_one_commit_counts(tmp_path):
+    life = Life(tmp_path)
+    life.scope = Scope(max_depth=9, accepted_domains=["a.test"])
+    life.again()
+    life.frontier.admit(Request("http://a.test/0"))
+    for n in range(1, 5):
+        assert answer(life.frontier, take(life.frontier), 302, location=f"/{n}") is Next.AGAIN
+    for depth in (9, 8, 7, 6, 5):
+        life.frontier.admit(Link("http://a.test/x", depth, None))
+    life.store.flush()
+    life.crash()
+
+    frontier = life.begin()
+
+    hop, moved = take(frontier), take(frontier)
+    assert (hop.url, len(hop.redirects)) == ("http://a.test/4", 4)
+    assert moved.depth == 5
+    life.end()
+
+
+def test_nothing_is_lost_that_arrives_while_others_of_its_host_are_read(tmp_path):
+    """A commit holds the reading up; some of what is found meanwhile is read with the rest."""
+    life = Life(tmp_path, window=16)
+    frontier, store, chance = life.frontier, life.store, Random(3)
+    for n in range(400):
+        frontier.admit(Link(f"http://a.test/{n}", chance.randrange(40), None))
+    with gevent.Timeout(20):
+        for round_ in range(20):
+            with store._turn:
+                while frontier._shelves._reading is None:
+                    visit(frontier)
+                gevent.sleep(0)
+                for n in range(10):
+                    url = f"http://a.test/{round_}/{n}"
+                    frontier.admit(Link(url, chance.randrange(40), None))
+            frontier._shelves._reading.join()
+            assert len(frontier) == frontier.counts().pending
+        while not frontier.idle:
+            visit(frontier)
+
+    assert frontier.counts().done == 600
+    life.end()
+
+
+@pytest.mark.timeout(10)
+def test_a_store_that_has_nothing_to_write_lets_others_run(tmp_path):
+    store = Store(tmp_path / "state.db")
+
+    for _ in range(1000):
+        store.settled()
+    gevent.sleep(0.2)
+    store.wait_for_room()
+
+    store.close()
+    assert store.failure is None
+
+
+def test_a_failure_nobody_waited_for_is_told(tmp_path):
+    """The store is closed while a commit is under way, which then fails."""
+    store = Store(tmp_path / "state.db")
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("DROP TABLE facts")
+        store.batch.hosts.append(("a.test", 0, 0.0, "", 0))
+        store.changed()
+        gevent.sleep(0.2)
+        closer = gevent.spawn(store.close)
+        gevent.sleep(0.1)
+        other.execute("COMMIT")
+    with gevent.Timeout(10):
+        closer.join()
+
+    assert "no such table: facts" in str(store.failure)
+
+
+def test_an_index_that_cannot_be_built_is_a_failure_of_the_store(tmp_path):
+    store = Store(tmp_path / "state.db")
+    with sqlite3.connect(store.path) as other:
+        other.execute("DROP TABLE urls")
+
+    store.build_index()
+
+    assert "urls" in str(store.failure)
+    store.close()
+
+
+def test_what_a_callback_asks_for_after_a_limit_was_reached_is_no_page_of_its_own(life):
+    life.frontier.admit(Request("http://a.test/"))
+    page = take(life.frontier)
+    answer(life.frontier, page)
+    life.frontier.cut_off("page_limit")
+    assert life.frontier.admit(Request("http://a.test/x"), within=page.id) == "page_limit"
+    life.frontier.settle(page, DONE)
+
+    assert life.again().idle
+
+
+def test_what_a_callback_waits_for_may_carry_anything(life):
+    """It never comes back from the store: what JSON does not know need not be written."""
+    life.frontier.admit(Request("http://a.test/"))
+    page = take(life.frontier)
+    answer(life.frontier, page)
+    life.frontier.admit(Request("http://a.test/x", meta={"any": object()}), within=page.id)
+    part = take(life.frontier)
+    answer(life.frontier, part)
+    life.frontier.settle(part, DONE)
+    life.frontier.settle(page, DONE)
+
+    assert life.frontier.idle
+    assert life.again().counts().done == 2

@@ -4,7 +4,7 @@ from crawler.data import Headers, Request, Response
 from crawler.errors import DownloadError
 from crawler.frontier import gate as gate_module
 from crawler.frontier.gate import RobotsGate
-from crawler.frontier.hosts import Host
+from crawler.frontier.host import Host
 
 ORIGIN = "http://site.test"
 HOME = f"{ORIGIN}/"

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Request
-from crawler.frontier.hosts import Address, Hosts
+from crawler.frontier.host import Address
+from crawler.frontier.hosts import Hosts
 from crawler.frontier.politeness import Politeness
 
 EXACT = {"jitter": 0.0, "latency_factor": 0.0}

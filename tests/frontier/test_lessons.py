@@ -26,7 +26,8 @@ from crawler.frontier import (
     failed,
     refused,
 )
-from crawler.frontier.hosts import Address, Hosts
+from crawler.frontier.host import Address
+from crawler.frontier.hosts import Hosts
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running

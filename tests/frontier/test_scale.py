@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from crawler.data import Headers, Link, Request, Response
 from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
-from crawler.frontier.hosts import Address, Hosts
+from crawler.frontier.host import Address
+from crawler.frontier.hosts import Hosts
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running

@@ -11,15 +11,10 @@ from pydantic import BaseModel
 
 from crawler.data import Request, Response
 from crawler.errors import DropItem, FetchError, TimeLimit
+from crawler.middleware.chain import SpiderChain
 from crawler.middleware.download import MiddlewareError
-from crawler.middleware.spider import (
-    HookFigures,
-    HttpError,
-    SpiderChain,
-    SpiderMiddleware,
-    results,
-    succeeded,
-)
+from crawler.middleware.hooks import HookFigures, results
+from crawler.middleware.spider import HttpError, SpiderMiddleware, succeeded
 
 HOME = "http://site.test/"
 PAGE = Response(HOME, 200, request=Request(HOME, depth=3))

@@ -23,7 +23,7 @@ from crawler.errors import (
 from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
-from crawler.scheduler.run import Alarm
+from crawler.scheduler.alarm import Alarm
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -350,7 +350,7 @@ def test_data_wait_for_a_module_to_be_registered_and_none_is_lost(build, kind, b
 
 @pytest.mark.parametrize("kind", [Downloader, Analyzer, Pipeline])
 def test_data_that_waited_too_long_for_a_module_fail_once(build, kind, balanced, monkeypatch):
-    monkeypatch.setattr("crawler.scheduler.run._MODULE_WAIT", 0.02)
+    monkeypatch.setattr("crawler.scheduler.stages._MODULE_WAIT", 0.02)
     site = Site({})
     scheduler = build(site, item_of)
     errors = gevent.spawn(list, scheduler.error_chan())

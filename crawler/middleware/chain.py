@@ -1,0 +1,249 @@
+"""SpiderChain: the way of responses down to a spider, and of what it finds up to the engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from types import GeneratorType
+from typing import Any
+
+import gevent
+
+from ..data import Request, Response
+from ..errors import InvalidURL
+from ..url import resolve
+from .hooks import FAILURES, Failures, Hook, HookFigures, results
+from .spider import SpiderMiddleware
+
+log = logging.getLogger(__name__)
+
+#: What a middleware may override.
+_HOOKS = tuple(name for name in vars(SpiderMiddleware) if not name.startswith("_"))
+
+
+class SpiderChain:
+    """
+    The middlewares of one crawl, in order, around one spider.
+
+    What a hook raises costs what that hook would have given, or the one element it was
+    looking at; the page is then reported as failed, and everything else goes on. *figures*
+    has an entry for each hook that does something, by the names of middleware and hook.
+    """
+
+    def __init__(self, middlewares: Iterable[Any], spider: Any) -> None:
+        self.spider = spider
+        self.middlewares = [_built(one) for one in middlewares]
+        self.names = _distinct([type(one).__name__ for one in self.middlewares])
+        self.figures: dict[tuple[str, str], HookFigures] = {}
+        self._parts = [
+            {hook: self._hook(name, hook, getattr(one, hook)) for hook in _implemented(one)}
+            for name, one in zip(self.names, self.middlewares, strict=True)
+        ]
+        self._up_hooks = {
+            kind: [part[hook] for part in reversed(self._parts) if hook in part]
+            for kind, hook in (("request", "process_request"), ("item", "process_item"))
+        }
+        #: The passes down that no middleware takes part in, nor in what comes of them.
+        self._plain = {
+            hook
+            for hook in ("process_response", "process_error")
+            if not any(self._up_hooks.values()) and not any(hook in part for part in self._parts)
+        }
+        self._questions = [
+            (part["next_request"], {"spider": spider})
+            for part in self._parts
+            if "next_request" in part
+        ]
+        if own := getattr(spider, "next_request", None):
+            self._questions.append((self._hook(type(spider).__name__, "next_request", own), {}))
+        self._opened = ExitStack()
+        #: Whether to time the spider too where no middleware stands around it.
+        self.timed = False
+
+    def response(self, response: Response, callback: Callable[[Response], Any]) -> Iterator[Any]:
+        """Yield what comes of *response*; at the end, raise what failed."""
+        if "process_response" in self._plain and not self.timed:
+            return self._straight(callback, response)
+        known = {"response": response, "request": response.request, "spider": self.spider}
+        return self._flow("process_response", known, partial(callback, response), response)
+
+    def error(
+        self, error: Exception, request: Request, errback: Callable[[Any], Any]
+    ) -> Iterator[Any]:
+        """Yield what is to be done about *error*; at the end, raise what failed."""
+        if "process_error" in self._plain and not self.timed:
+            return self._straight(errback, error)
+        known = {"error": error, "request": request, "spider": self.spider}
+        response = getattr(error, "response", None)
+        return self._flow("process_error", known, partial(errback, error), response)
+
+    def request(self, request: Request | str) -> Request | None:
+        """Pass a first request up the chain; None if it was dropped. Raises what failed."""
+        failures = Failures()
+        first = Request(request) if isinstance(request, str) else request
+        passed: Request | None = self._up(first, None, None, failures)
+        failures.tell()
+        return passed
+
+    def next_request(self) -> Request | None:
+        """
+        Ask for one more, top-down and the spider last; the first that has one wins.
+
+        One that is dropped on its way up is no answer: the question is asked again.
+        """
+        while (found := self._ask_for_more()) is not None:
+            try:
+                passed = self.request(found)
+            except Exception:
+                log.exception("%s could not be passed on", found)
+            else:
+                if passed is not None:
+                    return passed
+            gevent.sleep(0)
+        return None
+
+    def open(self) -> None:
+        """Open all, the first first; if one fails, those that are open are closed."""
+        try:
+            for part in self._parts:
+                if "open_spider" in part:
+                    part["open_spider"].call(spider=self.spider)
+                if "close_spider" in part:
+                    self._opened.callback(self._close, part["close_spider"])
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close those that were opened, the last first, even if some of them fail."""
+        self._opened.close()
+
+    def _close(self, hook: Hook) -> None:
+        try:
+            hook.call(spider=self.spider)
+        except FAILURES:
+            log.exception("%s failed", hook.name)
+
+    def _straight(self, callback: Callable[[Any], Any], datum: Any) -> Iterator[Any]:
+        """
+        Do what _flow() does where no middleware stands around a callback, untimed.
+
+        Nine of ten crawls have none, and a page has a hundred links; None is left in, for the
+        analyzer knows what to make of it.
+        """
+        figures = self._figures(type(self.spider).__name__, _name(callback))
+        figures.calls += 1
+        try:
+            given = callback(datum)
+            yield from given if type(given) is GeneratorType else results(given)
+        except FAILURES:
+            figures.failures += 1
+            raise
+
+    def _flow(
+        self,
+        hook: str,
+        known: Mapping[str, Any],
+        last: partial[Any],
+        response: Response | None,
+    ) -> Iterator[Any]:
+        own = self._hook(type(self.spider).__name__, _name(last.func), last, of_spider=True)
+        given = [(part[hook], known) for part in self._parts if hook in part]
+        failures = Failures()
+        for source, arguments in (*given, (own, {})):
+            for found in source.results(arguments, failures):
+                passed = self._up(found, known["request"], response, failures)
+                if passed is not None:
+                    yield passed
+        failures.tell()
+
+    def _up(
+        self, found: Any, origin: Request | None, response: Response | None, failures: Failures
+    ) -> Any:
+        """Pass one element from the spider up to the engine; None if it was dropped."""
+        kind = "request" if isinstance(found, Request | str) else "item"
+        hooks = self._up_hooks[kind]
+        if hooks and origin is not None and kind == "request":
+            found = _met(found, origin, origin.url if response is None else response.url)
+        for hook in hooks:
+            known = {kind: found, "response": response, "spider": self.spider}
+            found = hook.passed(kind, known, failures)
+            if found is None:
+                return None
+        return found
+
+    def _ask_for_more(self) -> Request | str | None:
+        for hook, known in self._questions:
+            try:
+                found: Request | str | None = hook.call(**known)
+            except FAILURES:
+                log.exception("%s failed", hook.name)
+            else:
+                if found is not None:
+                    return found
+        return None
+
+    def _hook(
+        self, owner: str, hook: str, function: Callable[..., Any], *, of_spider: bool = False
+    ) -> Hook:
+        figures = self._figures(owner, hook)
+        return Hook(f"{owner}.{hook}", function, figures, of_spider)
+
+    def _figures(self, owner: str, hook: str) -> HookFigures:
+        figures = self.figures.get((owner, hook))
+        if figures is None:
+            figures = self.figures[owner, hook] = HookFigures()
+        return figures
+
+    def __repr__(self) -> str:
+        names = "".join(f"{name} → " for name in self.names)
+        return f"<SpiderChain engine → {names}{self.spider!r}>"
+
+
+def _met(found: Request | str, origin: Request, page: str) -> Request:
+    """Return *found* as it was met on *page*, one step further from the start than *origin*."""
+    depth = origin.depth + 1
+    if isinstance(found, str):
+        return Request(_absolute(page, found), depth=depth, found_on=page)
+    return found if found.depth == depth else found.replace(depth=depth)
+
+
+def _absolute(base: str, href: str) -> str:
+    """Resolve *href*; one that is no URL stays as it is, for the frontier to refuse and count."""
+    try:
+        return resolve(base, href)
+    except InvalidURL:
+        return href
+
+
+def _built(one: Any) -> SpiderMiddleware:
+    """Accept an instance, or what makes one: state then belongs to one crawl."""
+    if isinstance(one, SpiderMiddleware):
+        return one
+    made = one() if callable(one) else one
+    if not isinstance(made, SpiderMiddleware):
+        raise ValueError(f"a SpiderMiddleware is needed, or what makes one, not {one!r}")
+    return made
+
+
+def _implemented(one: SpiderMiddleware) -> list[str]:
+    """Return the hooks of *one* that do something."""
+    return [
+        hook
+        for hook in _HOOKS
+        if getattr(getattr(one, hook), "__func__", None) is not getattr(SpiderMiddleware, hook)
+    ]
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number the names that occur again: Tag, Tag#2."""
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [
+        name if count == 1 else f"{name}#{count}" for name, count in zip(names, counts, strict=True)
+    ]
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", "callback")

@@ -1,0 +1,143 @@
+"""Hooks: the methods a chain calls, with what they cost, and what they fail on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import gevent
+
+from ..data import Request
+from ..errors import DropItem
+from .download import MiddlewareError
+
+#: What a hook may raise at its own cost; anything else is the end of the greenlet.
+FAILURES = (Exception, gevent.Timeout)
+#: How many failures of one page are kept; the rest is only counted.
+_MOST_FAILURES = 10
+_END = object()
+
+
+@dataclass
+class HookFigures:
+    """How often a hook was called, how many elements it dropped or failed on, and its seconds."""
+
+    calls: int = 0
+    drops: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Failures:
+    """What went wrong on one page: the first few failures, and how many there were."""
+
+    number: int = 0
+    first: list[BaseException] = field(default_factory=list)
+
+    def add(self, failure: BaseException) -> None:
+        self.number += 1
+        if len(self.first) < _MOST_FAILURES:
+            self.first.append(failure)
+
+    def tell(self) -> None:
+        if self.number == 1:
+            raise self.first[0]
+        if self.number:
+            raise BaseExceptionGroup(f"{self.number} hooks and elements failed", self.first)
+
+
+@dataclass(slots=True)
+class Hook:
+    """
+    One method of a middleware, or of the spider, with its figures.
+
+    call() raises what the method raises; results() and passed() add it to the failures of
+    the page instead, and go on without: a middleware's under its name, the spider's as it is.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    figures: HookFigures
+    of_spider: bool
+
+    def call(self, **known: Any) -> Any:
+        self.figures.calls += 1
+        try:
+            return self._timed(self.function, **known)
+        except FAILURES:
+            self.figures.failures += 1
+            raise
+
+    def results(self, known: Mapping[str, Any], failures: Failures) -> Iterator[Any]:
+        """Yield what it gives, as it gives it."""
+        self.figures.calls += 1
+        try:
+            with closing(results(self._timed(self.function, **known))) as outputs:
+                while (found := self._timed(next, outputs, _END)) is not _END:
+                    if found is not None:
+                        yield found
+        except FAILURES as failure:
+            self._failed(failure, failures)
+
+    def passed(self, kind: str, known: Mapping[str, Any], failures: Failures) -> Any:
+        """Return what it makes of one element; None if it was dropped, or the hook failed."""
+        self.figures.calls += 1
+        try:
+            found = _checked(kind, self._timed(self.function, **known))
+        except DropItem:
+            found = None
+        except FAILURES as failure:
+            self._failed(failure, failures)
+            return None
+        if found is None:
+            self.figures.drops += 1
+        return found
+
+    def _timed(self, function: Callable[..., Any], *arguments: Any, **known: Any) -> Any:
+        began = perf_counter()
+        try:
+            return function(*arguments, **known)
+        finally:
+            self.figures.seconds += perf_counter() - began
+
+    def _failed(self, failure: BaseException, failures: Failures) -> None:
+        self.figures.failures += 1
+        failures.add(failure if self.of_spider else self._named(failure))
+
+    def _named(self, failure: BaseException) -> MiddlewareError:
+        told = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
+        told.__cause__ = failure
+        return told
+
+
+def results(value: Any) -> Generator[Any, None, None]:
+    """Read what a hook returned: None is nothing, and a URL or an item is one, not several."""
+    if value is None:
+        return
+    if _is_one(value) or not isinstance(value, Iterable):
+        yield value
+    else:
+        yield from value
+
+
+def _is_one(value: Any) -> bool:
+    """Items may be iterable too: mappings are, and so is every pydantic model."""
+    return isinstance(value, Request | str | bytes | Mapping) or any(
+        hasattr(type(value), mark)
+        for mark in ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__")
+    )
+
+
+def _checked(kind: str, passed: Any) -> Any:
+    """One element becomes one of its kind: a request never an item, nor either of them several."""
+    if kind == "request":
+        fits = isinstance(passed, Request)
+    else:
+        fits = not isinstance(passed, Request | str | Iterator)
+    if fits or passed is None:
+        return passed
+    raise TypeError(f"returned {passed!r:.200}, not the {kind} to pass on, or None")

@@ -1,0 +1,161 @@
+"""Workers: the greenlets that take data from the pools, and what to do when one is held up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import Any, TypeVar
+
+import gevent
+from gevent.event import Event
+from gevent.pool import Group
+
+from ..buffer import Pool
+from ..data import Request
+from ..errors import PoolClosed
+from .alarm import Alarm
+from .visit import Visit, Visits
+
+T = TypeVar("T")
+
+#: One stage: works on a datum of a visit, with the alarm set while a module has it.
+Stage = Callable[[Visit, T, Alarm], None]
+
+
+class Workers:
+    """
+    As many greenlets for each pool as were asked for, each with one datum in hand at most.
+
+    A worker that is killed is replaced. One that waits for another visit is stood in for as
+    long as it waits. One whose module swallows its time limit is left behind for good: its
+    alarm says that it was given up, it must touch nothing of its visit any more, and
+    another worker takes its place.
+
+    *do* carries out a stage on a datum and raises nothing but what ends the greenlet;
+    *abandon* is told of a visit that ends because its worker was left behind in a stage.
+    """
+
+    def __init__(
+        self,
+        visits: Visits,
+        time_limit: float,
+        *,
+        do: Callable[[Stage[Any], Visit, Any, Alarm], None],
+        abandon: Callable[[Stage[Any], Visit], None],
+    ) -> None:
+        self._visits = visits
+        self._time_limit = time_limit
+        self._do = do
+        self._abandon = abandon
+        self._group = Group()
+        #: What each of them has in hand.
+        self._at_work: dict[Any, tuple[Visit, Alarm]] = {}
+        #: Returns the request that a module works on at this very moment; any thread may ask,
+        #: and one that lingers keeps nothing else of the run alive.
+        self.working_on = partial(_worked_on, self._at_work)
+
+    def pump(self, pool: Pool[tuple[Visit, T]], stage: Stage[T], number: int) -> None:
+        """Let *number* workers carry out *stage* on what comes into *pool*."""
+        for _ in range(number):
+            keep(self._group, self._visits, self._work, pool, stage)
+
+    def waiting(self, pool: Pool[tuple[Visit, T]], stage: Stage[T]) -> AbstractContextManager[None]:
+        """Let another worker serve *pool* while the one that enters this waits."""
+        _, alarm = self._at_work.get(gevent.getcurrent(), (None, None))
+        return nullcontext() if alarm is None else self._stood_in(alarm, pool, stage)
+
+    @property
+    def own_visit(self) -> Visit | None:
+        """What the greenlet that asks has in hand; None if it is no worker."""
+        visit, _ = self._at_work.get(gevent.getcurrent(), (None, None))
+        return visit
+
+    def kill(self, timeout: float) -> None:
+        """End all of them; those that will not, within *timeout* seconds, are still counted."""
+        self._group.kill(timeout=timeout)
+
+    def __contains__(self, greenlet: object) -> bool:
+        return any(greenlet is worker for worker in self._group)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._group)
+
+    def __len__(self) -> int:
+        return len(self._group)
+
+    def __repr__(self) -> str:
+        return f"<Workers {len(self._at_work)} of {len(self)} at work>"
+
+    def _work(
+        self, pool: Pool[tuple[Visit, T]], stage: Stage[T], until: Event | None = None
+    ) -> None:
+        me = gevent.getcurrent()
+        alarm = Alarm(self._time_limit, partial(self._leave_behind, me, pool, stage))
+        try:
+            while until is None or not until.is_set():
+                visit, datum = pool.get()
+                self._at_work[me] = (visit, alarm)
+                self._do(stage, visit, datum, alarm)
+                if alarm.given_up:
+                    return
+                del self._at_work[me]
+        except PoolClosed:
+            return
+        finally:
+            self._at_work.pop(me, None)
+            alarm.close()
+
+    @contextmanager
+    def _stood_in(
+        self, alarm: Alarm, pool: Pool[tuple[Visit, T]], stage: Stage[T]
+    ) -> Iterator[None]:
+        """Let another greenlet work while this one waits; it ends with what it has in hand."""
+        back = Event()
+        self._visits.stand_still()
+        substitute = self._group.spawn(self._work, pool, stage, back)
+        try:
+            with alarm.paused():
+                yield
+        finally:
+            self._visits.go_on()
+            back.set()
+            gevent.get_hub().loop.run_callback(self._dismiss, substitute)
+
+    def _dismiss(self, substitute: gevent.Greenlet[..., None]) -> None:
+        """Run by the hub: by now the substitute may have something in hand, and then finishes it."""
+        if substitute not in self._at_work:
+            substitute.throw(gevent.GreenletExit)
+
+    def _leave_behind(self, worker: object, pool: Pool[Any], stage: Stage[Any]) -> None:
+        """Go on without *worker*, in a module that swallows its time limit; run by the hub."""
+        visit, _ = self._at_work.pop(worker)
+        self._group.spawn(self._take_over, visit, pool, stage)
+
+    def _take_over(self, visit: Visit, pool: Pool[Any], stage: Stage[Any]) -> None:
+        """End *visit*, and work in the place of the one who was left behind with it."""
+        self._abandon(stage, visit)
+        self._visits.close(visit)
+        if not self._visits.ending:
+            self._work(pool, stage)
+
+
+def keep(group: Group, visits: Visits, function: Callable[..., None], *args: Any) -> None:
+    """Run *function* in a greenlet of *group*, and again if anything ends it before the visits end."""
+
+    def again(_: object) -> None:
+        if not visits.ending:
+            keep(group, visits, function, *args)
+
+    group.spawn(function, *args).link(again)
+
+
+def _worked_on(at_work: Mapping[Any, tuple[Visit, Alarm]]) -> Request | None:
+    """
+    Return the request that the greenlet which runs has in hand.
+
+    Of all that have begun it alone has no frame to come back to: nothing needs to be noted
+    for this, and it is right after every switch.
+    """
+    workers = list(at_work.items())
+    return next((visit.request for one, (visit, _) in workers if one.gr_frame is None), None)

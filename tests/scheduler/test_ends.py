@@ -1,0 +1,68 @@
+import gevent
+import pytest
+
+from crawler.data import Request
+from crawler.frontier import Budget, Frontier, Scope
+from crawler.scheduler.ends import ends
+from crawler.scheduler.memory import Memory, MemoryGuard
+from crawler.scheduler.meter import Meter
+
+URL = "http://site.test/"
+
+
+@pytest.fixture
+def beside():
+    """Runs what a budget asks for beside a frontier, until the test is over."""
+    running = []
+
+    def begin(**budget):
+        frontier = Frontier(Scope(accepted_domains=["site.test"]), budget=Budget(**budget))
+        for end in ends(frontier, Meter(), MemoryGuard(Memory(), bool)):
+            running.append(gevent.spawn(end))
+        return frontier
+
+    with gevent.Timeout(10):
+        yield begin, running
+    gevent.killall(running)
+
+
+def test_without_a_limit_of_time_nothing_is_run(beside):
+    begin, running = beside
+    begin(pages=3, bytes=1000, errors=5)
+
+    assert running == []
+
+
+def test_time_is_up_when_it_is(beside):
+    begin, running = beside
+    frontier = begin(seconds=0.05)
+    assert frontier.admit(Request(URL)) is None
+
+    gevent.joinall(running)
+
+    assert frontier.idle
+    assert frontier.admit(Request(f"{URL}late")) == "time_limit"
+
+
+def test_a_crawl_without_pages_is_slow(beside):
+    begin, running = beside
+    frontier = begin(min_rate=1.0, patience=0.05)
+
+    gevent.joinall(running)
+
+    assert frontier.admit(Request(URL)) == "slow"
+
+
+def test_time_in_which_it_was_paused_does_not_count(beside):
+    """It is resumed just before the next look: it had no chance to be quick."""
+    begin, running = beside
+    frontier = begin(min_rate=1.0, patience=0.4)
+    frontier.pause()
+    gevent.sleep(0.6)
+    frontier.resume()
+    gevent.sleep(0.4)
+
+    assert frontier.admit(Request(URL)) is None
+
+    gevent.joinall(running)
+    assert frontier.admit(Request(f"{URL}late")) == "slow"

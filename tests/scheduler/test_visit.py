@@ -1,0 +1,108 @@
+import gevent
+import pytest
+
+from crawler.buffer import Pool
+from crawler.data import Request, Response
+from crawler.errors import PoolClosed
+from crawler.frontier import Frontier, Politeness, Scope, failed
+from crawler.scheduler.memory import Memory
+from crawler.scheduler.visit import Visits
+
+URL = "http://site.test/"
+
+
+@pytest.fixture
+def frontier():
+    politeness = Politeness(robots=False, delay=0.0, latency_factor=0.0, per_host=10)
+    return Frontier(Scope(accepted_domains=["site.test"]), politeness=politeness)
+
+
+@pytest.fixture
+def visits(frontier):
+    with gevent.Timeout(10):
+        yield Visits(frontier, Memory(in_flight=1000))
+
+
+def begun(frontier, visits, url=URL):
+    """A visit whose page is fetched, and in the hand of the test."""
+    assert frontier.admit(Request(url)) is None
+    visit = visits.open(frontier.take())
+    frontier.fetched(visit.request, Response(url, 200, request=visit.request))
+    return visit
+
+
+def test_a_visit_ends_with_the_last_of_its_data(frontier, visits):
+    pool = Pool(5, 1)
+    visit = begun(frontier, visits)
+    visits.hand(visit, "item", pool)
+
+    visits.close(visit)
+    assert not frontier.idle
+
+    visits.close(pool.get()[0])
+    assert frontier.counts().done == 1
+    assert visits.quiet.is_set()
+
+
+def test_the_first_failure_is_the_outcome(frontier, visits):
+    visit = begun(frontier, visits)
+
+    visit.fail("parse")
+    visit.fail("timeout")
+
+    assert visit.outcome == failed("parse")
+    visits.close(visit)
+    assert frontier.counts().failed == {"parse": 1}
+
+
+def test_what_could_not_be_handed_on_does_not_keep_a_visit_open(frontier, visits):
+    pool = Pool(5, 1)
+    pool.close()
+    visit = begun(frontier, visits)
+
+    with pytest.raises(PoolClosed):
+        visits.hand(visit, "item", pool)
+    visits.close(visit)
+
+    assert frontier.idle
+
+
+def test_a_request_goes_back_once_however_many_of_its_data_wait(frontier, visits):
+    pool = Pool(5, 1)
+    visit = begun(frontier, visits)
+    for item in range(3):
+        visits.hand(visit, item, pool)
+    visits.close(visit)
+
+    visits.give_back_all(pool)
+
+    assert len(frontier) == 1
+    assert frontier.counts().pending == 1
+    assert visits.quiet.is_set()
+
+
+def test_there_is_room_again_when_what_was_held_is_gone(frontier, visits):
+    visit = begun(frontier, visits)
+    visits.weigh(visit, 2000)
+    waiter = gevent.spawn(visits.wait_for_room)
+    gevent.sleep(0)
+    assert not waiter.ready()
+
+    visits.close(visit)
+    waiter.join()
+
+    assert visits.memory.held == 0
+
+
+def test_nobody_waits_for_room_that_only_waiting_visits_could_leave(frontier, visits):
+    """A callback waits for another page: if that were not taken, nothing would ever move."""
+    visit = begun(frontier, visits)
+    visits.weigh(visit, 2000)
+    waiter = gevent.spawn(visits.wait_for_room)
+    gevent.sleep(0)
+
+    visits.stand_still()
+    waiter.join()
+
+    visits.go_on()
+    assert visits.memory.short
