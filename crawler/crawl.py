@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -19,8 +21,8 @@ from .data import Request, Response
 from .errors import CrawlerError, InvalidURL, PoolClosed, Refused, StateError
 from .fetch import CurlFetch
 from .job import Job
+from .middleware.chain import SpiderChain
 from .middleware.download import DownloadMiddleware, Middlewares
-from .middleware.spider import SpiderChain
 from .module import Downloader, Pipeline
 from .scheduler import Scheduler, Status, Summary
 from .settings import Settings
@@ -96,16 +98,17 @@ class CrawlResult:
     @property
     def exit_code(self) -> int:
         """
-        0 all good, 1 some pages failed, 3 stopped early, 4 nothing was admitted,
+        0 all good, 1 some pages failed, 3 stopped early, 4 all first URLs were refused,
         6 the job could not be written to.
         """
         if self.failure is not None:
             return 6
-        if self.reason == "refused":
+        if self.reason in {"stopped", "memory_limit", "output_closed"}:
+            return 3
+        urls = self.summary.urls
+        if self.reason == "refused" or (urls.refused and not (urls.done or urls.failed)):
             return 4
-        return (
-            3 if self.reason in {"stopped", "memory_limit"} else int(bool(self.summary.urls.failed))
-        )
+        return int(bool(urls.failed))
 
     def __enter__(self) -> Self:
         return self
@@ -152,7 +155,7 @@ class CrawlResult:
 
 
 def stream(
-    spider: Spider,
+    spider: Spider | type[Spider],
     *,
     feeds: Collection[Callable[[Any], Any]] = (),
     middlewares: Collection[Any] = (),
@@ -172,12 +175,14 @@ def stream(
     goes on where the last one in that directory ended, whatever ended it.
     """
     refuse_in_a_child()
+    spider = spider() if isinstance(spider, type) else spider
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
     with ExitStack() as cleanup:
         scheduler = Scheduler()
         result = CrawlResult(spider, scheduler, chain)
-        fetcher = fetch or cleanup.enter_context(settings.fetch())
+        # An archive to fetch from may be empty, and is one still.
+        fetcher = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         trust = fetcher.trust if isinstance(fetcher, CurlFetch) else bool
         if job is not None and not isinstance(job, Job):
             job = cleanup.enter_context(Job(job))
@@ -216,7 +221,7 @@ def stream(
     return result
 
 
-def crawl(spider: Spider, **options: Any) -> CrawlResult:
+def crawl(spider: Spider | type[Spider], **options: Any) -> CrawlResult:
     """
     Crawl *spider* to the end; ``result.items`` are what it found. Takes what stream() takes.
 
@@ -252,8 +257,22 @@ def _first(chain: SpiderChain, trust: Callable[[str], object]) -> Iterator[Reque
 
 def _about(spider: Spider, settings: Settings) -> dict[str, Any]:
     """Return what a job is about, for people to read."""
-    given = {name: str(values[-1].value) for name, values in settings.origins.items()}
-    return {"spider": spider.name, "start_urls": [*spider.start_urls], "settings": given}
+    given = {name: values[-1].value for name, values in settings.origins.items()}
+    return {
+        "spider": spider.name,
+        "start_urls": [*spider.start_urls],
+        "settings": given,
+        "source": _source_of(spider),
+    }
+
+
+def _source_of(spider: Spider) -> str:
+    """Return what stands for the text of the spider, to tell if it has changed; "" if unknown."""
+    try:
+        text = inspect.getsource(type(spider))
+    except (OSError, TypeError):
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def settings_of(spider: Spider) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -51,6 +51,9 @@ class Job:
         self.on_stuck: Callable[[Request], object] | None = None
         self.feeds: list[Feed] = []
         self.archive: WarcWriter | None = None
+        #: Whether an earlier process has worked here.
+        self.has_begun = self.store.fact("outputs") is not None
+        self.changes: list[str] = []
         self._outputs: dict[str, Output] = {}
         self._records: dict[str, list[dict[str, Any]]] = {}
         self._exchanges: dict[str, list[Response]] = {}
@@ -74,6 +77,18 @@ class Job:
             self.feeds.append(feed)
         return feed
 
+    def check_outputs(self, specs: Iterable[str]) -> None:
+        """Raise JobError if *specs* are not the outputs that the records have gone to until now."""
+        wanted = {self._name(spec) for spec in specs}
+        if not self.has_begun or wanted == set(self._ends):
+            return
+        now = ", ".join(sorted(wanted - set(self._ends))) or "no other file"
+        before = ", ".join(sorted(self._ends)) or "no file"
+        raise JobError(
+            f"{self.path} has written to {before} until now, and {now} would lack that: "
+            f"name the same files again, or start over with --fresh"
+        )
+
     def open_archive(self, path: str) -> WarcWriter:
         name = self._name(path)
         self.archive = WarcWriter(path, append=name in self._ends, position=self._ends.get(name))
@@ -81,7 +96,19 @@ class Job:
         return self.archive
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Note what the job is *about*, and where its outputs begin."""
+        """
+        Note what the job is *about*, and where its outputs begin.
+
+        *changes* says in words what it was about before, where that is something else; the job
+        of another spider is a JobError.
+        """
+        before = _read(self.path / ABOUT) if self.has_begun else {}
+        if before.get("spider", about["spider"]) != about["spider"]:
+            raise JobError(
+                f"{self.path} is a job of the spider {before['spider']!r}, not of "
+                f"{about['spider']!r}: name another directory, or start over with --fresh"
+            )
+        self.changes = list(_changes(before, json.loads(json.dumps(about, default=str))))
         draft = self.path / f".{ABOUT}.draft"
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(about, indent=2, default=str) + "\n")
@@ -183,6 +210,29 @@ def _closed(output: Output) -> JobError | None:
         failure.__cause__ = error
         return failure
     return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what is noted at *path*; nothing if that cannot be read."""
+    try:
+        about = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a job was about, and is not any more."""
+    if not before:
+        return
+    if before.get("start_urls") != now["start_urls"]:
+        yield f"the first URLs were {', '.join(before.get('start_urls', []))}"
+    if before.get("source") != now["source"]:
+        yield "the spider was another one: what it has done stays as it is"
+    old, new = before.get("settings", {}), now["settings"]
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            yield f"{name} was {old.get(name, 'not set')}, and is {new.get(name, 'not set')} now"
 
 
 def _locked(path: Path) -> int:

@@ -342,3 +342,31 @@ def test_a_failed_page_does_not_hide_the_others():
 
     assert titles(result) == ["B", "Home"]
     assert result.summary.urls.failed == {"http_500": 1}
+
+
+def test_a_dead_host_fails_with_its_reason():
+    """Its robots.txt, which cannot be had either, is no reason to wait for minutes."""
+
+    class Dead(Spider):
+        start_urls = ("http://127.0.0.1:9/",)
+
+    result = crawl(Dead, retries=1)
+
+    assert result.summary.urls.failed == {"connect": 1}
+    assert result.exit_code == 1
+    assert "robots.txt" in str(result.errors[0])
+    assert "http://127.0.0.1:9/" in str(result.errors[0])
+
+
+def test_a_relative_request_is_resolved():
+    class Relative(Spider):
+        def parse(self, response):
+            if response.url.endswith("/b"):
+                yield {"found": True}
+            else:
+                yield Request("/b")
+
+    with LoopbackSite({"/": "<p>", "/b": "<p>"}) as site:
+        result = crawl(Relative(start_urls=[site.url()]), delay=0)
+
+    assert result.items == [{"found": True}]

@@ -65,11 +65,11 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Exit codes:
-  0    every page was fetched
+  0    the crawl came to its end, and no page failed
   1    some pages failed
   2    wrong usage
   3    stopped before the end: by Ctrl-C, or nobody read the output any more
-  4    no first URL was admitted
+  4    no first URL was admitted, or none was allowed
   5    a quality gate was not met
   6    an error ended the command: -v shows where
   7    a callback that never ends was left: the same command goes on

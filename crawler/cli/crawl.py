@@ -42,11 +42,14 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
 
 def _name_of(url: str) -> str:
     from ..errors import InvalidURL
-    from ..url import host
+    from ..url import origin
 
     try:
-        return host(url)
+        scheme, _, place = origin(url).partition("://")
     except InvalidURL:
+        scheme = place = ""
+    if scheme not in ("http", "https"):
         raise click.UsageError(
-            f"{url!r} is not a URL: it starts with http:// or https://"
-        ) from None
+            f"{url!r} cannot be crawled: http:// or https:// and a host are needed"
+        )
+    return place

@@ -11,8 +11,9 @@ from gevent.event import Event
 
 #: The exit code of a command that was ended at once, as a shell would have it.
 AT_ONCE = 130
-#: Seconds the second one gives, before it ends the process whatever it is doing.
+#: Seconds each one gives to be heard, before it ends the process whatever it is doing.
 _PATIENCE = 3.0
+_DEAF = b"crawler: the crawl does not answer, as if a callback did not let go of the CPU: ended\n"
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -21,7 +22,8 @@ class Interrupts:
     Hears SIGINT and SIGTERM: *first* and *second* are set when they come.
 
     The handlers are the interpreter's own: they run even while a callback does not let go
-    of the CPU, so that a third one, or a while after the second, ends the process in any case.
+    of the CPU. Whoever waits for *first* says so by heard(); if nobody does, for nobody can, the
+    process is ended. So do a third one, and a while after the second, in any case.
     """
 
     def __init__(self) -> None:
@@ -42,9 +44,15 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    def heard(self) -> None:
+        """Say that something is being done about the first one."""
+        if not self.second.is_set():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
     def _hear(self, number: int, frame: FrameType | None) -> None:
         if not self.first.is_set():
             self.first.set()
+            signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
         elif not self.second.is_set():
             self.second.set()
             signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
@@ -52,7 +60,9 @@ class Interrupts:
             _exit(number, frame)
 
 
-def _exit(_number: int, _frame: FrameType | None) -> None:
+def _exit(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGALRM:
+        os.write(2, _DEAF)
     if os.isatty(2):
         os.write(2, _SHOW_CURSOR)
     os._exit(AT_ONCE)

@@ -178,6 +178,8 @@ def open_feeds(job: Job, ending: Ending, default: str) -> list[Feed]:
 
     named = [(name, True) for name in ending.append_to]
     named += [(name, False) for name in ending.write_to]
+    files = [name for name, _ in named or [(default, False)] if name != "-"]
+    job.check_outputs([*files, *([ending.warc] if ending.warc else [])])
     try:
         return [job.open_feed(name, append=append) for name, append in named or [(default, False)]]
     except (ValueError, OSError, CrawlerError) as error:

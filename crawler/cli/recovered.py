@@ -13,22 +13,24 @@ if TYPE_CHECKING:
     from ..job import Job
 
 
-def say_recovered(job: Job) -> None:
-    """Tell on stderr what was found in the job's directory, if anything was."""
-    for line in _lines(job):
+def say_recovered(job: Job, pending: int) -> None:
+    """Tell on stderr what was found in the job's directory, now that *pending* are left."""
+    for line in _lines(job, pending):
         click.echo(printable(line), err=True)
 
 
-def _lines(job: Job) -> Iterator[str]:
+def _lines(job: Job, pending: int) -> Iterator[str]:
     found = job.recovered
     if found is None or not found.counts.admitted:
         return
     counts = found.counts
     ended = f"{counts.done} done, {total(counts.failed)} failed"
-    if counts.pending:
-        yield f"going on with {job.path}: {ended}, {counts.pending} left (--fresh starts over)"
+    if pending:
+        yield f"going on with {job.path}: {ended}, {pending} left (--fresh starts over)"
     else:
         yield f"{job.path} has nothing left to do: {ended} (--fresh crawls again)"
+    for change in job.changes:
+        yield f"{job.path}: {change}"
     if found.lost_commits is None:
         yield f"{job.path}: whether the last steps are all there cannot be told; they may be redone"
     elif found.lost_commits:

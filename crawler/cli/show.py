@@ -80,7 +80,7 @@ def run_and_report(
         except Refused as error:
             click.echo(f"crawler: {printable(error)}", err=True)
             return 4
-        say_recovered(job)
+        say_recovered(job, result.summary.urls.pending)
         watch = Watch(result.scheduler, settings.budget)
         _follow(result, watch, feeds, interrupts)
         summary, told = result.summary, to_dict(result.summary, watch)
@@ -141,6 +141,7 @@ def _follow(
 def _wait(result: CrawlResult, view: View, interrupts: Interrupts) -> None:
     ended: Any = gevent.spawn(result.wait)
     gevent.wait([ended, interrupts.first], count=1)
+    interrupts.heard()
     if not ended.ready():
         view.say("stopping: finishing what is in flight (Ctrl-C again to drop it)")
         stopping = gevent.spawn(result.stop)

@@ -131,7 +131,10 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
     depth = origin.request.depth + 1
     if isinstance(found, str):
         return Link(_absolute(page, found), depth, page)
-    return found.replace(depth=depth, found_on=page, redirects=(), attempts=(), id=new_id())
+    changes = {"url": _absolute(page, found.url)} if "://" not in found.url else {}
+    return found.replace(
+        depth=depth, found_on=page, redirects=(), attempts=(), id=new_id(), **changes
+    )
 
 
 def _outputs(parse: Parser, origin: Any) -> Iterator[Any]:

@@ -65,7 +65,7 @@ def test_crawl_writes_a_record_for_each_page(site, tmp_path):
 def test_the_default_output_is_named_after_the_host(site, tmp_path):
     crawler("crawl", site.url(), "--depth", "0", cwd=tmp_path)
 
-    assert len(records(tmp_path / "crawls/127.0.0.1/pages.jsonl")) == 1
+    assert len(records(tmp_path / f"crawls/127.0.0.1_{site.port}/pages.jsonl")) == 1
 
 
 def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
@@ -82,8 +82,8 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
     ("args", "code", "complaint"),
     [
         (["crawl"], 2, "Missing argument 'URL...'"),
-        (["crawl", "not a url"], 2, "'not a url' is not a URL"),
-        (["crawl", "ftp://a.test/"], 4, "no first request was admitted: ftp://a.test/ (scheme)"),
+        (["crawl", "not a url"], 2, "'not a url' cannot be crawled"),
+        (["crawl", "ftp://a.test/"], 2, "'ftp://a.test/' cannot be crawled: http://"),
         (["crawl", "http://a.test/", "--domain", "*.b.test"], 2, "b.test"),
         (
             ["crawl", "http://a.test/", "--depth", "-1"],

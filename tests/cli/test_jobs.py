@@ -22,6 +22,10 @@ def crawler(*args, cwd):
     return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
 
 
+def job_of(site):
+    return f"crawls/127.0.0.1_{site.port}"
+
+
 def links(*names):
     return "<title>t</title>" + "".join(f'<a href="{name}">x</a>' for name in names)
 
@@ -48,10 +52,10 @@ def test_the_same_command_again_goes_on(site, tmp_path):
 
     assert (first.returncode, second.returncode, third.returncode) == (0, 0, 0), second.stderr
     assert "going on" not in first.stderr
-    assert "going on with crawls/127.0.0.1: 5 done" in second.stderr
+    assert f"going on with {job_of(site)}: 5 done" in second.stderr
     assert "has nothing left to do" in third.stderr
     assert len(site.requests) == fetched
-    urls = [record["url"] for record in records(tmp_path / "crawls/127.0.0.1/pages.jsonl")]
+    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
     assert len(urls) == len(set(urls)) == 13
 
 
@@ -80,6 +84,47 @@ def test_fresh_asks_first_on_a_terminal(site, tmp_path, terminal):
     assert len(site.requests) == fetched
 
 
+def test_a_job_goes_on_only_with_the_files_it_has_written(site, tmp_path):
+    """Another file would lack what was written before, and a finished job would write nothing."""
+    command = ("crawl", site.url("/"), *QUICK, "--job", "a")
+    crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
+    (tmp_path / "two.jsonl").write_text("precious\n")
+
+    other = crawler(*command, "-O", "two.jsonl", cwd=tmp_path)
+    none = crawler(*command, cwd=tmp_path)
+    same = crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
+
+    assert (other.returncode, none.returncode, same.returncode) == (6, 6, 0)
+    assert "one.jsonl until now, and" in other.stderr
+    assert "start over with --fresh" in none.stderr
+    assert (tmp_path / "two.jsonl").read_text() == "precious\n"
+    assert len(records(tmp_path / "one.jsonl")) == 13
+
+
+def test_what_has_changed_since_is_told(site, tmp_path):
+    crawler("crawl", site.url("/"), "-s", "delay=0", "--depth", "1", cwd=tmp_path)
+
+    deeper = crawler("crawl", site.url("/"), "-s", "delay=0", "--depth", "2", cwd=tmp_path)
+
+    assert f"{job_of(site)}: depth was 1, and is 2 now" in deeper.stderr
+    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
+    assert site.url("/1") in urls
+    assert len(urls) == len(set(urls))
+
+
+def test_the_job_of_another_spider_is_refused(site, tmp_path):
+    spider = f"from crawler import Spider\nclass {{}}(Spider):\n    start_urls = [{site.url()!r}]\n"
+    spider += "    def parse(self, response):\n        yield {{'n': 1}}\n"
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.py").write_text(spider.format(name))
+    crawler("run", "A.py", "--job", "one", cwd=tmp_path)
+
+    done = crawler("run", "B.py", "--job", "one", cwd=tmp_path)
+
+    assert done.returncode == 6
+    assert "one is a job of the spider 'a', not of 'b'" in done.stderr
+
+
 def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
     pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
     with LoopbackSite(pages) as site:
@@ -94,7 +139,7 @@ def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
         done = crawler(*command[3:], cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    urls = [record["url"] for record in records(tmp_path / "crawls/127.0.0.1/pages.jsonl")]
+    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
     assert len(urls) == len(set(urls)) == 121
     paths = [hit.path for hit in site.requests]
     assert paths.count("/0") == 1
@@ -113,8 +158,89 @@ def test_jobs_lists_them(site, tmp_path):
     shown = crawler("jobs", cwd=tmp_path)
     [told] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
 
-    assert re.match(r"crawls/127\.0\.0\.1 +finished +3 done", shown.stdout), shown.stderr
-    assert (told["job"], told["done"], told["spider"]) == ("crawls/127.0.0.1", 3, "pages")
+    assert re.match(r"crawls/127\.0\.0\.1_\d+ +finished +3 done", shown.stdout), shown.stderr
+    assert (told["job"], told["done"], told["spider"]) == (job_of(site), 3, "pages")
+
+
+@pytest.fixture
+def three_jobs(site, tmp_path):
+    for name in "abc":
+        crawler("crawl", site.url("/"), *QUICK, "--job", f"crawls/{name}", cwd=tmp_path)
+    for left in ("state.db-wal", "state.db-shm"):
+        (tmp_path / "crawls/b" / left).unlink(missing_ok=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize("damage", [b"x\n", b"", bytes(5000)])
+def test_a_damaged_job_is_told_of_and_the_others_are_listed(three_jobs, damage):
+    (three_jobs / "crawls/b/state.db").write_bytes(damage)
+
+    shown = crawler("jobs", cwd=three_jobs)
+    as_json = crawler("jobs", "--json", cwd=three_jobs)
+
+    assert shown.returncode == as_json.returncode == 1
+    assert shown.stderr == as_json.stderr == ""
+    lines = shown.stdout.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["crawls/a", "finished"],
+        ["crawls/b", "unreadable"],
+        ["crawls/c", "finished"],
+    ]
+    assert "crawls/b/state.db cannot be read: " in lines[1]
+    a, b, c = map(json.loads, as_json.stdout.splitlines())
+    assert a["done"] == c["done"] == 13
+    assert b.keys() == {"job", "error"}
+    assert b["job"] == "crawls/b"
+
+
+def test_a_damaged_job_does_not_keep_the_others_from_telling_why(site, three_jobs):
+    (three_jobs / "crawls/b/state.db").write_text("x")
+
+    shown = crawler("why", site.url("/0"), cwd=three_jobs)
+    as_json = crawler("why", site.url("/0"), "--json", cwd=three_jobs)
+
+    assert shown.returncode == as_json.returncode == 1
+    assert "(in crawls/a)" in shown.stdout
+    assert "(in crawls/c)" in shown.stdout
+    assert shown.stderr.startswith("crawler: crawls/b/state.db cannot be read")
+    a, b, c = map(json.loads, as_json.stdout.splitlines())
+    assert (a["status"], b.keys(), c["status"]) == ("done", {"job", "error"}, "done")
+
+
+def test_where_there_are_no_jobs_that_is_said(tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    nothing = crawler("jobs", cwd=tmp_path)
+    empty = crawler("jobs", "empty", cwd=tmp_path)
+    nope = crawler("jobs", "nope", cwd=tmp_path)
+
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == "crawler: there is no job below 'crawls'\n"
+    assert (empty.returncode, empty.stderr) == (0, "crawler: there is no job below 'empty'\n")
+    assert nope.returncode == 2
+    assert nope.stderr.startswith("crawler: there is no directory 'nope' (")
+
+
+def test_a_bare_name_is_a_job_below_crawls(site, tmp_path):
+    crawler("crawl", site.url("/"), *QUICK, "--job", "crawls/mine", cwd=tmp_path)
+    (tmp_path / "mine").mkdir()
+
+    urls = crawler("urls", "mine", cwd=tmp_path)
+    report = crawler("report", "mine", cwd=tmp_path)
+    why = crawler("why", site.url("/0"), "--job", "mine", cwd=tmp_path)
+
+    assert len(urls.stdout.splitlines()) == 15, urls.stderr
+    assert "13 done" in report.stdout
+    assert "(in crawls/mine)" in why.stdout
+
+
+def test_a_job_here_goes_before_one_below_crawls(site, tmp_path):
+    crawler("crawl", site.url("/"), *QUICK, "--job", "crawls/mine", cwd=tmp_path)
+    crawler("crawl", site.url("/20"), *QUICK, "--job", "mine", cwd=tmp_path)
+
+    urls = crawler("urls", "mine", cwd=tmp_path)
+
+    assert urls.stdout.split() == ["done", site.url("/20")]
 
 
 def test_urls_tells_each_outcome_once(site, tmp_path):
@@ -152,7 +278,7 @@ def test_report_prints_the_final_report_again(site, tmp_path):
     done = crawler("crawl", site.url("/"), *QUICK, cwd=tmp_path)
 
     again = crawler("report", cwd=tmp_path)
-    told = crawler("report", "crawls/127.0.0.1", "--json", cwd=tmp_path)
+    told = crawler("report", job_of(site), "--json", cwd=tmp_path)
 
     assert again.stdout == done.stdout
     assert json.loads(told.stdout)["urls"]["done"] == 13
@@ -171,6 +297,21 @@ def test_report_of_a_job_that_was_killed(tmp_path):
 
     assert re.search(r"pages +\d+ done, 0 failed, \d+ left", shown.stdout), shown.stderr
     assert "the same command goes on" in shown.stdout
+
+
+def test_report_of_a_job_that_is_running_says_so(site, tmp_path):
+    from crawler.job import Job
+
+    crawler("crawl", site.url("/"), *QUICK, "--job", "mine", cwd=tmp_path)
+
+    with Job(tmp_path / "mine"):
+        shown = crawler("report", "mine", cwd=tmp_path)
+        told = crawler("report", "mine", "--json", cwd=tmp_path)
+
+    assert re.search(r"pages +13 done, 0 failed, 0 left", shown.stdout), shown.stderr
+    assert re.search(rf"running +process {os.getpid()} on ", shown.stdout)
+    assert "not by itself" not in shown.stdout
+    assert json.loads(told.stdout)["user"].startswith(f"process {os.getpid()} on ")
 
 
 @pytest.mark.parametrize("command", ["urls", "report"])

@@ -48,6 +48,7 @@ def test_run_writes_items_to_stdout_and_the_report_to_stderr(site, tmp_path):
     assert sorted(item["title"] for item in items) == ["A", "Home"]
     assert {item["tag"] for item in items} == {"x"}
     assert "http_404 1" in done.stderr
+    assert re.search(r"^records +2 on stdout$", done.stderr, re.MULTILINE)
 
 
 def test_run_writes_several_files_at_once(site, tmp_path):
@@ -70,6 +71,7 @@ def test_run_writes_several_files_at_once(site, tmp_path):
         (["titles.py:Titles", "-s", "delay"], "-s wants NAME=VALUE, not 'delay'"),
         (["titles.py:Titles", "-O", "x.doc"], ".jsonl"),
         (["titles.py:Titles", "--fail-if", "bogus>1"], "no condition such as 'failed>1%'"),
+        (["titles.py:Titles", "--min-items", "-1"], "-1"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(site, tmp_path, args, complaint):
@@ -95,6 +97,34 @@ def test_quality_gates_decide_the_exit_code_and_the_report(site, tmp_path):
         "items<3: items is 2"
     ]
     assert fine.returncode == 1
+
+
+@pytest.mark.parametrize("name", ["x.txt", "report", "x.xml.gz"])
+def test_a_report_whose_name_does_not_say_what_it_is_is_an_error(tmp_path, name):
+    from crawler.cli.gates import checked_report
+
+    with pytest.raises(ValueError, match=r"end it in \.json .* or \.xml"):
+        checked_report(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "args", [["demo", "--pages", "-4"], ["components", "titles.py:Titles", "--pages", "-1"]]
+)
+def test_a_number_of_pages_is_one(site, tmp_path, args):
+    done = crawler(*args, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert f"{args[-1]} is not in the range" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_one_first_url_may_be_given_as_an_argument(site, tmp_path):
+    url = f"start_urls={site.url('/a')}"
+
+    done = crawler("run", "titles.py:Titles", "-a", url, "-s", "delay=0", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["title"] == "A"
 
 
 def test_fetch_and_links(site, tmp_path):
@@ -222,3 +252,22 @@ class Many(Spider):
 
     assert len(done.stdout.splitlines()) == 3
     assert "Traceback" not in done.stderr
+
+
+def test_what_nobody_reads_is_written_the_next_time(tmp_path):
+    """The reader of the pipe goes away; the page that was being written is not lost."""
+    pages = {f"/{n}": f'<title>{n}</title><a href="/{n + 1}">next</a>' for n in range(8)}
+    with LoopbackSite(pages) as site:
+        text = SPIDER.format().replace("start_urls = []", f"start_urls = [{site.url('/0')!r}]")
+        (tmp_path / "titles.py").write_text(text)
+        command = f"{sys.executable} -m crawler run titles.py:Titles -s delay=0"
+        first = subprocess.run(
+            f"{command} | head -2", shell=True, cwd=tmp_path, capture_output=True, timeout=50
+        )
+        second = subprocess.run(
+            command.split(), cwd=tmp_path, capture_output=True, text=True, timeout=50
+        )
+
+    lines = first.stdout.decode().splitlines() + second.stdout.splitlines()
+    titles = {json.loads(line)["title"] for line in lines}
+    assert titles == {str(n) for n in range(8)}, second.stderr
