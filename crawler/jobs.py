@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -74,15 +74,20 @@ class JobView:
         state = self.path / STATE
         if not state.is_file():
             raise JobError(f"{self.path} is no job directory: it has no {STATE}")
-        self._connection = sqlite3.connect(f"{state.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise JobError(f"{state} cannot be read: {error}") from error
-        if version != FORMAT:
-            self.close()
-            raise JobError(f"{state} has format {version}, and this version reads format {FORMAT}")
+        with ExitStack() as on_error:
+            try:
+                self._connection = sqlite3.connect(f"{state.resolve().as_uri()}?mode=ro", uri=True)
+                on_error.callback(self.close)
+                (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            except sqlite3.DatabaseError as error:
+                raise JobError(f"{state} cannot be read: {error}") from error
+            if not version:
+                raise JobError(f"{state} cannot be read: it is empty, or damaged")
+            if version != FORMAT:
+                raise JobError(
+                    f"{state} has format {version}, and this version reads format {FORMAT}"
+                )
+            on_error.pop_all()
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -175,5 +180,8 @@ def _story(row: tuple[Any, ...]) -> Story:
     told = dict(zip(_COLUMNS.split(", "), row, strict=True))
     told |= {"status": told["status"] or "pending", "reason": told["reason"] or ""}
     for name in ("redirects", "attempts"):
-        told[name] = tuple(json.loads(told[name])) if told[name] else ()
+        try:
+            told[name] = tuple(json.loads(told[name])) if told[name] else ()
+        except ValueError as error:
+            raise JobError(f"the {name} of {told['url']} are damaged: {error}") from error
     return Story(**told)

@@ -26,7 +26,7 @@ SIGNATURES = {
     rb"GIF8[79]a": "gif",
     rb"RIFF....WEBP": "webp",
     rb"BM": "bmp",
-    rb"\0\0\1\0": "ico",
+    rb"\x00\x00\x01\x00": "ico",
     rb"....ftypavif": "avif",
     rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<svg[\s>]": "svg",
 }

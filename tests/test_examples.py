@@ -1,5 +1,6 @@
 """Every example runs as it stands, in a process of its own."""
 
+import re
 import struct
 import subprocess
 import sys
@@ -11,13 +12,19 @@ import pytest
 from crawler.testing import LoopbackSite, Reply
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+PROGRESS = r"\d+ pages and images, \d+ to go"
+ICON = b"\x00\x00\x01\x00\x01\x00"
 
 
-def run(name, *args, code=0):
-    """Run an example and return what it printed."""
+def start(name, *args):
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
-    assert done.returncode == code, done.stderr
+    return subprocess.run(command, capture_output=True, text=True, timeout=50)
+
+
+def run(name, *args):
+    """Run an example that complains of nothing, and return what it printed."""
+    done = start(name, *args)
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
@@ -91,13 +98,14 @@ def gallery():
     picture = {"Content-Type": "image/png"}
     pages = {
         "/": '<img src="/a/logo.png"><img src="b/logo.png"><a href="/more">more</a>'
-        '<img srcset="/wide.png 2x, /small.png 1x" src="data:image/png;base64,AA"><img src="/gone.png">',
+        '<img srcset="/wide.png 2x, /small.png 1x" src="data:image/png;base64,AA"><img src="/gone.png"><img src="/favicon.ico">',
         "/more": '<img data-src="/lazy"><img src="/copy.png"><img src="/not-really.png">',
         "/a/logo.png": Reply(200, picture, png(1)),
         "/b/logo.png": Reply(200, picture, png(2)),
         "/wide.png": Reply(200, picture, png(3)),
         "/small.png": Reply(200, picture, png(4)),
         "/lazy": Reply(200, {"Content-Type": "text/plain"}, b"GIF89a;"),
+        "/favicon.ico": Reply(200, picture, ICON),
         "/copy.png": Reply(200, picture, png(1)),
         "/not-really.png": Reply(200, picture, b"<h1>sorry</h1>"),
     }
@@ -106,11 +114,16 @@ def gallery():
 
 
 def test_finder(gallery, tmp_path):
-    out = run("finder", "--first", gallery.url(), "--depth", 1, "--dir", tmp_path / "pictures")
+    done = start("finder", "--first", gallery.url(), "--depth", 1, "--dir", tmp_path / "pictures")
 
+    assert done.returncode == 0
+    *progress, last = done.stderr.splitlines()
+    assert last == f"6 images in {tmp_path / 'pictures'}"
+    assert [line for line in progress if not re.fullmatch(PROGRESS, line)] == []
     saved = {path.name for path in (tmp_path / "pictures").iterdir()}
-    assert len(saved) == 5
+    assert len(saved) == 6
     assert sorted(name.rpartition("-")[0] for name in saved) == [
+        "favicon",
         "lazy",
         "logo",
         "logo",
@@ -120,21 +133,12 @@ def test_finder(gallery, tmp_path):
     assert sum(name.endswith(".png") for name in saved) == 4
     assert sum(name.endswith(".gif") for name in saved) == 1
     contents = {(tmp_path / "pictures" / name).read_bytes() for name in saved}
-    assert contents == {png(1), png(2), png(3), png(4), b"GIF89a;"}
-    assert len(out.splitlines()) == 5
+    assert contents == {png(1), png(2), png(3), png(4), b"GIF89a;", ICON}
+    assert len(done.stdout.splitlines()) == 6
 
 
 def test_finder_says_what_is_wrong(tmp_path):
-    command = [
-        sys.executable,
-        str(EXAMPLES / "finder.py"),
-        "--first",
-        "ftp://a.test/",
-        "--dir",
-        str(tmp_path),
-    ]
-
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    done = start("finder", "--first", "ftp://a.test/", "--dir", tmp_path)
 
     assert done.returncode == 2
     assert "no first request was admitted: ftp://a.test/ (scheme)" in done.stderr

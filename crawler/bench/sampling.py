@@ -31,7 +31,6 @@ STAGES = {
     "crawler.spider": "parse and links",
     "crawler.spider.join": "resolve",
     "crawler.frontier.frontier:admit": "admit: scope, seen, traps",
-    "crawler.frontier.frontier:turns_away": "admit: scope, seen, traps",
     "crawler.frontier.frontier:take": "frontier: take and settle",
     "crawler.frontier.frontier:fetched": "frontier: take and settle",
     "crawler.frontier.frontier:settle": "frontier: take and settle",

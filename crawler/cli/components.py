@@ -16,7 +16,10 @@ from .options import common_options, json_option, load_settings, load_spider
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
 @click.option(
-    "--pages", default=0, help="Crawl this many pages first, to count and time the hooks."
+    "--pages",
+    type=click.IntRange(0),
+    default=0,
+    help="Crawl this many pages first, to count and time the hooks.",
 )
 @json_option
 @common_options

@@ -11,7 +11,13 @@ from .options import log_options
 
 
 @click.command()
-@click.option("--pages", default=1000, show_default=True, help="How many pages the site has.")
+@click.option(
+    "--pages",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="How many pages the site has.",
+)
 @click.option(
     "-o",
     "--output",

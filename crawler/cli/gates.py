@@ -55,6 +55,8 @@ class Gate:
 
     @classmethod
     def at_least(cls, items: int) -> Gate:
+        if items < 0:
+            raise ValueError(f"--min-items wants a number of items, 0 or more, not {items}")
         return cls(f"items<{items}", "items", "<", items, percent=False)
 
     def failure(self, summary: Summary) -> str | None:
@@ -67,9 +69,19 @@ class Gate:
         return f"{self.text}: {self.measure} is {value:g}{'%' if self.percent else ''}"
 
 
+def checked_report(path: Path) -> Path:
+    """Return *path*; raise ValueError if its extension does not say what to write."""
+    if path.suffix not in (".json", ".xml"):
+        raise ValueError(
+            f"{str(path)!r} is no place for a report: end it in .json (the summary) "
+            "or .xml (the gates, for JUnit)"
+        )
+    return path
+
+
 def write_report(path: Path, summary: Summary, gates: Sequence[Gate]) -> None:
     """Write the summary as JSON, or the gates as JUnit's XML, by the extension of *path*."""
-    if path.suffix != ".xml":
+    if checked_report(path).suffix == ".json":
         failures = [failure for gate in gates if (failure := gate.failure(summary))]
         path.write_text(json.dumps(summary.to_dict() | {"gates_not_met": failures}, indent=2))
         return

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import CrawlerError
-from ..feed import Feed
+from ..feed import Feed, Stdout
 from ..frontier import HostFigures
 from ..scheduler import Summary
 from .verdict import NOTHING, Limit
@@ -35,7 +35,7 @@ def to_dict(summary: Summary, watch: Watch) -> dict[str, Any]:
 
 def report_rows(summary: Summary, watch: Watch, feeds: Iterable[Feed]) -> Rows:
     rows = _outcomes(summary) + _speed(summary) + _why(*watch.tally.whole) + _slow(watch.slowest)
-    return rows + [("records", f"{feed.written} in {feed.path}") for feed in feeds]
+    return rows + [("records", _written(feed)) for feed in feeds]
 
 
 def print_rows(console: Console, rows: Rows) -> None:
@@ -89,6 +89,11 @@ def _slow(hosts: Sequence[HostFigures]) -> list[tuple[str, str]]:
     if len(hosts) < 2:
         return []
     return [("slowest", ", ".join(f"{row.host} {row.latency * 1000:.0f} ms" for row in hosts))]
+
+
+def _written(feed: Feed) -> str:
+    place = "on stdout" if isinstance(feed, Stdout) else f"in {feed.path}"
+    return f"{feed.written} {place}"
 
 
 def _told(error: CrawlerError, *, verbose: bool) -> str:

@@ -16,7 +16,11 @@ from .options import common_options, json_option, load_settings
 @json_option
 @common_options
 def settings(names: tuple[str, ...], explain: bool, as_json: bool, assigned: Sequence[str]) -> None:
-    """Print the settings in force here, all or those NAMED."""
+    """Print the settings in force here, all or those NAMED.
+
+    A spider or a command may set its own, which are not shown: they count more than crawler.toml
+    and less than the environment and -s. The spider of `crawler crawl` sets depth to 1.
+    """
     try:
         rows = load_settings(assigned).explain(*names)
     except ValueError as error:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import JobError
+from .jobs import job_at
 from .options import JOBS, json_option, verbose_option
 from .words import printable
 
@@ -62,22 +64,44 @@ RULES = {
 def why(url: str, job: str | None, as_json: bool) -> None:
     """Tell the whole story of a URL: where it was found, each attempt, and what decided.
 
-    Every job below ./crawls is asked, unless --job names one. Exits with 1 if none has met it.
+    Every job below ./crawls is asked, unless --job names one. Exits with 1 if none has met it,
+    or one of them cannot be read.
 
     Example: crawler why https://example.org/private
     """
-    from ..jobs import JobView, find_jobs
+    from ..jobs import find_jobs
 
-    met = False
-    for path in [Path(job)] if job else find_jobs(JOBS):
-        with JobView(path) as view:
-            for story in view.why(url):
-                met = True
-                told = {"job": str(path)} | story.to_dict()
-                click.echo(json.dumps(told) if as_json else _told(path, story))
+    met = damaged = False
+    for path in [job_at(job)] if job else find_jobs(JOBS):
+        try:
+            stories = _stories(path, url)
+        except JobError as error:
+            damaged = True
+            _tell_error(path, error, as_json=as_json)
+            continue
+        for story in stories:
+            met = True
+            told = {"job": str(path)} | story.to_dict()
+            click.echo(json.dumps(told) if as_json else _told(path, story))
     if not met:
-        click.echo(f"crawler: no job has met {printable(url)}", err=True)
-        sys.exit(1)
+        click.echo(
+            f"crawler: no job{' that can be read' * damaged} has met {printable(url)}", err=True
+        )
+    sys.exit(int(damaged or not met))
+
+
+def _stories(path: Path, url: str) -> list[Story]:
+    from ..jobs import JobView
+
+    with JobView(path) as view:
+        return view.why(url)
+
+
+def _tell_error(path: Path, error: JobError, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"job": str(path), "error": str(error)}))
+    else:
+        click.echo(f"crawler: {printable(error)}", err=True)
 
 
 def _told(path: Path, story: Story) -> str:

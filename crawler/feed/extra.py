@@ -14,4 +14,7 @@ def load(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise FeedError(f"this needs {package}: pip install 'crawler[{extra}]'") from error
+        raise FeedError(
+            f"this needs {package}: pip install 'crawler[{extra}]', or in a clone of this "
+            f"project pip install -e '.[{extra}]'"
+        ) from error

@@ -55,6 +55,8 @@ class WarcWriter(Output):
         level: int = 6,
     ) -> None:
         super().__init__(path)
+        if not self.path.name.endswith((".warc", ".warc.gz")):
+            raise ValueError(f"{str(path)!r} is no name of an archive: end it in .warc or .warc.gz")
         self._level = 0 if self.path.suffix == ".warc" else level
         self._file = AppendFile(self.path, append=append or position is not None)
         if position is not None:

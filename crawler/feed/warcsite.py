@@ -33,7 +33,7 @@ class WarcSite:
     fields the server sent, and a Content-Length in any case.
 
     The archive is read through once, to find what it holds; a last record that has no end is
-    not counted.
+    not counted, and *torn* is the byte where it begins, or None.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_body: int = 64 * 2**20) -> None:
@@ -43,10 +43,11 @@ class WarcSite:
         self._open = ExitStack()
         self._content = self._open.enter_context(mapped(self.path))
         try:
-            self._answers = _index(self._content)
+            self._answers, end = _index(self._content)
         except FeedError as error:
             self.close()
             raise FeedError(f"{self.path} cannot be read: {error}") from None
+        self.torn = end if end < len(self._content) else None
 
     def __call__(self, request: Request) -> Response:
         key = _key(request.method, request.url, request.body)
@@ -98,12 +99,13 @@ class _Found(NamedTuple):
     revisit_of: str | None
 
 
-def _index(content: Content) -> dict[Key, list[int]]:
-    """Return where the answers to each request begin, in the order they came."""
+def _index(content: Content) -> tuple[dict[Key, list[int]], int]:
+    """Return where the answers to each request begin, in the order they came, and all end."""
     asked: dict[str, Key] = {}
     found: list[_Found] = []
+    end = 0
     for record in records(content):
-        fields = record.fields
+        fields, end = record.fields, record.end
         # A request names its response, or is named by it; some archives do both.
         links = [link for name in _LINKS for link in fields.all(name)]
         url = fields.get("warc-target-uri", "").strip("<>")
@@ -114,7 +116,7 @@ def _index(content: Content) -> dict[Key, list[int]]:
         elif kind in {"response", "revisit"}:
             original = fields.get("warc-refers-to-target-uri")
             found.append(_Found(links, url, record.start, original))
-    return _matched(asked, found)
+    return _matched(asked, found), end
 
 
 def _matched(asked: dict[str, Key], found: list[_Found]) -> dict[Key, list[int]]:

@@ -22,7 +22,7 @@ from .nearness import Nearness
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
 from .outlook import Outlook
 from .politeness import Politeness
-from .retry import Retries
+from .retry import HOST_KINDS, Retries
 from .scope import Scope
 from .seen import BloomSeen, Seen
 from .sequel import Hop, Later, Next, Sequels
@@ -72,10 +72,7 @@ class Frontier:
         self._ledger = ledger or Ledger()
         self._spending = Spending(self.budget, self._ledger)
         self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
-        self._verdicts = Verdicts(scope.max_depth)
-        #: Says if a URL is known to be turned away at a depth, and counts it as met then: the
-        #: quick way for the many links that lead to where others have led. No says nothing.
-        self.turns_away = self._verdicts.asked(self._ledger.turned_away)
+        self.verdicts = Verdicts(scope.max_depth, self._ledger.turned_away)
         self._hosts = Hosts(self._politeness)
         self._manners = Manners(self._politeness, self._hosts)
         nearness = Nearness(matters=scope.max_depth is not None)
@@ -111,7 +108,7 @@ class Frontier:
         if reason is None and self._dead and self._waiting.is_dead(found.url):
             reason = "host"
         if isinstance(found, Link):
-            self._verdicts.add(found, reason)
+            self.verdicts.add(found, reason)
         if reason is None:
             self._let_in(found, within)
         else:
@@ -393,12 +390,12 @@ class Frontier:
             self._gate.obey(asker, rules)
             self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
         self._waiting.unpark(asker)
-        if rules is None and isinstance(result, ModuleError):
+        if rules is None and isinstance(result, ModuleError) and result.kind in HOST_KINDS:
             self._hold_against_first(asker, result)
 
     def _hold_against_first(self, host: Host, error: ModuleError) -> None:
         """
-        Count it as an attempt of the first that waits that its robots.txt could not be had.
+        Count it as an attempt of the first that waits that its host could not be reached.
 
         It would have fared no better, and somebody may be waiting to hear what is wrong.
         """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections import Counter
+from collections.abc import MutableMapping
 from functools import cache
 
 from ..data import Link
@@ -19,40 +20,30 @@ class Verdicts:
     """
     By URL, the reason for which a link is turned away when it is found again, and the depth
     from which on: found nearer to the start, it may be let in, or count as found there.
+
+    Whoever finds links looks in *known* first, and tells count() what was there: the quick way
+    for the many that lead to where others have led.
     """
 
-    def __init__(self, max_depth: int | None) -> None:
+    def __init__(self, max_depth: int | None, counts: MutableMapping[str, int]) -> None:
+        #: The depth from which on a URL is turned away, and the reason.
+        self.known: dict[str, tuple[int, str]] = {}
         self._deepest = float("inf") if max_depth is None else max_depth
-        self._known: dict[str, tuple[int, str]] = {}
+        self._counts = counts
 
     def add(self, link: Link, reason: str | None) -> None:
         """Remember what the *reason* of the first time, None if it was let in, means for the next."""
-        if len(self._known) >= _MOST:
-            self._known.clear()
+        if len(self.known) >= _MOST:
+            self.known.clear()
         # Whatever got past the scope has been seen now, whether it was let in or not.
         lasting = reason if reason in OUT_OF_SCOPE and reason is not None else "seen"
-        self._known[link.url] = _verdict(link.depth, lasting)
+        self.known[link.url] = _verdict(link.depth, lasting)
 
-    def asked(self, counts: MutableMapping[str, int]) -> Callable[[str, int], bool]:
-        """
-        Return a function that says if a URL is known to be turned away at a depth.
-
-        If so it adds one to the *counts* of the reason. A closure: it is called for every
-        link of every page, and looking things up in objects would take as long again.
-        """
-        known, deepest = self._known.get, self._deepest
-
-        def turns_away(url: str, depth: int) -> bool:
-            verdict = known(url)
-            if verdict is None or verdict[0] > depth:
-                return False
-            reason = verdict[1]
-            if depth > deepest and reason not in _FIRST:
-                reason = "depth"
-            counts[reason] += 1
-            return True
-
-        return turns_away
+    def count(self, met: list[tuple[int, str]], depth: int) -> None:
+        """Count links as turned away for the verdicts that were *met* at *depth*."""
+        for (_, reason), number in Counter(met).items():
+            is_too_deep = depth > self._deepest and reason not in _FIRST
+            self._counts["depth" if is_too_deep else reason] += number
 
 
 @cache

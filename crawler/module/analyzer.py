@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from types import GeneratorType
-from typing import Any
+from types import GeneratorType, MappingProxyType
+from typing import Any, Protocol
 
 from ..data import Item, Link, Request, Response, new_id
 from ..errors import AnalyzeError, InvalidURL, ModuleError
@@ -19,12 +19,28 @@ Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What becomes of it.
 Found = Request | Link | Item
 
-#: Says of a URL and its depth whether nobody needs to know that it was found.
-Skip = Callable[[str, int], bool]
+#: The depth from which on a URL that was met before is turned away, and the reason.
+Verdict = tuple[int, str]
 
 
-def _nothing(_url: str, _depth: int) -> bool:
-    return False
+class Verdicts(Protocol):
+    """What was said of URLs before, and need not be found out again."""
+
+    @property
+    def known(self) -> Mapping[str, Verdict]: ...
+
+    def count(self, met: list[Verdict], depth: int) -> None:
+        """Be told of the verdicts that were met at *depth*, one for each URL left out."""
+
+
+class _NoVerdicts:
+    known: Mapping[str, Verdict] = MappingProxyType({})
+
+    def count(self, met: list[Verdict], depth: int) -> None:
+        """Do nothing: where nothing is known, nothing is met."""
+
+
+_NONE = _NoVerdicts()
 
 
 class Analyzer(Module):
@@ -51,26 +67,34 @@ class Analyzer(Module):
         self.recovers = recover is not None
         self._recover: Any = recover
 
-    def analyze(self, response: Response, skip: Skip = _nothing) -> Generator[Found, None, None]:
+    def analyze(
+        self, response: Response, verdicts: Verdicts = _NONE
+    ) -> Generator[Found, None, None]:
         """
         Yield what the parsers find; then raise what failed, if anything did.
 
-        *skip* is asked, with its depth, whether a URL found is to be left out.
+        URLs that *verdicts* knows are left out, and counted there.
         """
-        yield from self._work(response, Response, self.parsers, skip)
+        yield from self._work(response, Response, self.parsers, verdicts)
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
         """Yield what is to be done about a download that failed for good."""
-        yield from self._work(error, ModuleError, (self._recover,), _nothing)
+        yield from self._work(error, ModuleError, (self._recover,), _NONE)
 
-    def _work(self, origin: Any, kind: type, parsers: Iterable[Any], skip: Skip) -> Iterator[Found]:
+    def _work(
+        self, origin: Any, kind: type, parsers: Iterable[Any], verdicts: Verdicts
+    ) -> Iterator[Found]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         with self._handling(origin, kind, request):
             failures: list[BaseException] = []
             for found in getattr(origin, "found", ()):
                 yield found_in(origin, found)
-            for parse in parsers:
-                yield from self._run(parse, origin, failures, skip)
+            met: list[Verdict] = []
+            try:
+                for parse in parsers:
+                    yield from self._run(parse, origin, failures, verdicts.known, met)
+            finally:
+                verdicts.count(met, origin.request.depth + 1)
             if failures:
                 raise one_of(failures, "parsers failed")
 
@@ -79,10 +103,12 @@ class Analyzer(Module):
         parse: Parser,
         origin: Response | ModuleError,
         failures: list[BaseException],
-        skip: Skip,
+        known: Mapping[str, Verdict],
+        met: list[Verdict],
     ) -> Iterator[Found]:
         outputs: Iterable[Any] = ()
         is_called = False
+        verdict_on = known.get
         depth = origin.request.depth + 1
         while True:
             # The parser runs here, and nothing else that could raise: what is raised is its own.
@@ -91,8 +117,12 @@ class Analyzer(Module):
                     is_called = True
                     outputs = _outputs(parse, origin)
                 for found in outputs:
-                    if type(found) is not str or not skip(found, depth):
+                    if type(found) is not str:
                         break
+                    verdict = verdict_on(found)
+                    if verdict is None or verdict[0] > depth:
+                        break
+                    met.append(verdict)
                 else:
                     return
             except Module.passing:

@@ -96,7 +96,7 @@ class RemoteAnalyzer(Analyzer):
         child, self._child = self._child, None
         return {} if child is None else child.close(_END)
 
-    def analyze(self, response: Response, _skip: object = None) -> Generator[Found, None, None]:
+    def analyze(self, response: Response, _verdicts: object = None) -> Generator[Found, None, None]:
         """Wait until the child gets to *response*; then return all that it will find."""
         return _begun(self._called(response, Response))
 

@@ -172,7 +172,7 @@ class Stages:
     def analyze(self, visit: Visit, datum: Response | ModuleError, alarm: Alarm) -> None:
         analyzer = self._registrar.get(Analyzer, timeout=_MODULE_WAIT)
         if isinstance(datum, Response):
-            findings = analyzer.analyze(datum, self._frontier.turns_away)
+            findings = analyzer.analyze(datum, self._frontier.verdicts)
         else:
             findings = analyzer.recover(datum)
         self._frontier.begin_analysis(visit.request)

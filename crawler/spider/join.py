@@ -84,6 +84,12 @@ def _known(root: str) -> _Known:
 
 
 def _root(base: str) -> str:
+    """Return the URL of the path "/" at the origin of *base*."""
+    return _root_of(base[: base.find("/", len("https://")) + 1] or base)
+
+
+@lru_cache(maxsize=1024)
+def _root_of(base: str) -> str:
     try:
         return f"{origin(base)}/"
     except InvalidURL:

@@ -29,6 +29,7 @@ class Spider:
     """
 
     name: str = ""
+    #: One URL alone may stand here without a list around it.
     start_urls: Collection[str] = ()
     #: Domains to stay in; those of the first requests are accepted in any case.
     accepted_domains: Collection[str] = ()
@@ -45,10 +46,20 @@ class Spider:
     _fetch: Callable[[Request], Response] | None = None
     _waiting: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if getattr(cls, "custom_settings", None):
+            raise ValueError(
+                f"{cls.__name__} has custom_settings, which nothing here reads: call them "
+                "settings, by the names that `crawler settings` lists (delay, not DOWNLOAD_DELAY)"
+            )
+
     def __init__(self, **arguments: Any) -> None:
         self.name = self.name or type(self).__name__.lower()
         for name, value in arguments.items():
             setattr(self, name, value)
+        if isinstance(self.start_urls, str):
+            self.start_urls = (self.start_urls,)
 
     def start(self) -> Iterable[Request | str] | AsyncIterator[Request | str]:
         """Return or yield the first requests."""
@@ -120,7 +131,9 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
     """Yield what the spider begins with, however it says so."""
     begin = getattr(spider, "start_requests", spider.start)
     found = begin()
-    if isinstance(found, AsyncIterator):
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, AsyncIterator):
         yield from _driven(found)
     else:
         yield from found

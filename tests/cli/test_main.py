@@ -65,6 +65,11 @@ def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
 SPIDERS = {
     "code.py": "import crawler\nnonsense\n",
     "syntax.py": "def x(:\n",
+    "library.py": "import json\n\njson.loads('junk')\n",
+    "missing.py": "import nowhere\n",
+    "below.py": "import code_below\n",
+    "code_below.py": "\n1 / 0\n",
+    "ported.py": "from crawler import Spider\nclass Ported(Spider): custom_settings = {'A': 1}\n",
     "value.py": "raise ValueError('one\\nline')",
     "os.py": "open('/nowhere/at/all')",
     "error.py": "from crawler import StateError\nraise StateError('no \\x1b[31mway')",
@@ -75,14 +80,23 @@ SPIDERS = {
     ("name", "code", "line"),
     [
         ("code.py", 6, "NameError: name 'nonsense' is not defined (code.py, line 2; -v shows"),
-        ("syntax.py", 6, "SyntaxError: invalid syntax (syntax.py, line 1)"),
-        ("value.py", 2, r"one\nline"),
-        ("os.py", 6, "[Errno 2] No such file or directory: '/nowhere/at/all'"),
-        ("error.py", 6, r"no \x1b[31mway"),
+        ("syntax.py", 6, "SyntaxError: invalid syntax (syntax.py, line 1; -v shows"),
+        ("value.py", 2, r"one\nline (value.py, line 1; -v shows"),
+        ("os.py", 6, "[Errno 2] No such file or directory: '/nowhere/at/all' (os.py, line 1; -v"),
+        ("error.py", 6, r"no \x1b[31mway (error.py, line 2; -v shows"),
+        ("library.py", 2, "Expecting value: line 1 column 1 (char 0) (library.py, line 3; -v"),
+        ("missing.py", 6, "ModuleNotFoundError: No module named 'nowhere' (missing.py, line 1; -v"),
+        ("below.py", 6, "ZeroDivisionError: division by zero (code_below.py, line 2; -v shows"),
+        (
+            "ported.py",
+            2,
+            "Ported has custom_settings, which nothing here reads: call them settings",
+        ),
     ],
 )
 def test_an_error_is_one_line_and_a_traceback_only_if_asked_for(tmp_path, name, code, line):
-    (tmp_path / name).write_text(SPIDERS[name])
+    for file in (name, "code_below.py"):
+        (tmp_path / file).write_text(SPIDERS[file])
 
     short = crawler("run", name, cwd=tmp_path)
     before = crawler("-v", "run", name, cwd=tmp_path)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from crawler.spider import Pages
 from crawler.testing import LoopbackSite
 
 CRAWLER = [sys.executable, "-m", "crawler"]
@@ -155,6 +156,8 @@ def test_settings_are_explained(tmp_path):
     assert {"delay", "concurrency"} <= {row["name"] for row in json.loads(everything.stdout)}
     assert unknown.returncode == 2
     assert "did you mean 'delay'" in unknown.stderr
+    told = " ".join(crawler("settings", "--help", cwd=tmp_path).stdout.split())
+    assert f"`crawler crawl` sets depth to {Pages.max_depth}." in told
 
 
 def test_components_are_shown_in_order_with_their_figures(site, tmp_path):

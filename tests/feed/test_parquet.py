@@ -226,7 +226,10 @@ def test_without_pyarrow_the_extra_is_named(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
 
-    with pytest.raises(FeedError, match=r"this needs pyarrow: pip install 'crawler\[parquet\]'"):
+    with pytest.raises(
+        FeedError, match=r"this needs pyarrow: pip install 'crawler\[parquet\]'"
+    ) as told:
         open_feed(str(path))
+    assert "pip install -e '.[parquet]'" in str(told.value)
     assert not path.exists()
     assert not path.with_name("items.parquet.parts").exists()

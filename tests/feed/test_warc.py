@@ -92,13 +92,20 @@ def test_the_two_records_of_an_exchange_name_each_other(path):
         assert one["WARC-Date"].endswith("Z")
 
 
-def test_only_a_name_that_ends_in_warc_is_written_plain(tmp_path):
-    for name in ("a.warc", "a.warc.gz", "a"):
+def test_its_name_says_whether_an_archive_is_packed(tmp_path):
+    for name in ("a.warc", "a.warc.gz"):
         write(tmp_path / name, PAGE)
 
     assert (tmp_path / "a.warc").read_bytes().startswith(b"WARC/1.1\r\n")
     assert (tmp_path / "a.warc.gz").read_bytes().startswith(b"\x1f\x8b")
-    assert (tmp_path / "a").read_bytes().startswith(b"\x1f\x8b")
+
+
+@pytest.mark.parametrize("name", ["a", "v.zip", "a.gz", "a.warc.zip", "warc"])
+def test_a_name_that_does_not_say_so_is_refused_before_anything_is_written(tmp_path, name):
+    with pytest.raises(ValueError, match=r"end it in \.warc or \.warc\.gz"):
+        WarcWriter(tmp_path / name)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_record_is_a_gzip_stream_of_its_own(tmp_path):
@@ -372,10 +379,13 @@ def test_an_archive_torn_at_any_byte_gives_what_is_whole(path):
     whole = path.stat().st_size
     write(path, page("/2", b"two" * 50), append=True)
     content = path.read_bytes()
+    ends = [record.end for record in warcfile.records(content)]
 
-    for end in range(whole, len(content)):
+    for end in range(whole, len(content) + 1):
         path.write_bytes(content[:end])
         with WarcSite(path) as site:
+            before = max(one for one in ends if one <= end)
+            assert site.torn == (None if before == end else before)
             assert site(Request(URL + "1")).body == b"one" * 50
             if len(site) == 2:
                 assert site(Request(URL + "2")).body == b"two" * 50

@@ -406,3 +406,43 @@ def test_an_analysis_may_be_killed_while_its_parser_waits():
     assert found == [1]
     assert analyzer.counts.handling == 0
     assert analyzer.counts.completed == 0
+
+
+class Said:
+    """Verdicts that keep what they are told."""
+
+    def __init__(self, **known):
+        self.known = known
+        self.told = []
+
+    def count(self, met, depth):
+        self.told.append((met, depth))
+
+
+def test_urls_with_a_verdict_are_left_out_and_counted():
+    seen, deep = (1, "seen"), (5, "seen")
+    said = Said(**{"http://a.test/1": seen, "http://a.test/2": deep})
+    response = Response("http://a.test/", 200)
+
+    def parse(_):
+        yield "http://a.test/1"
+        yield {"n": 1}
+        yield "http://a.test/2"
+        yield "http://a.test/1"
+        raise ValueError("late")
+
+    found = []
+    with pytest.raises(AnalyzeError):
+        found.extend(Analyzer(parse).analyze(response, said))
+    for datum in Analyzer(lambda r: ["http://a.test/1"]).analyze(response, said):
+        found.append(datum)
+
+    assert said.told == [([seen, seen], 1), ([seen], 1)]
+
+
+def test_what_was_found_before_a_failure_comes_out_too():
+    said = Said(**{"http://a.test/1": (1, "seen")})
+    response = Response("http://a.test/", 200)
+    analysis = Analyzer(lambda r: ["http://a.test/1", "http://a.test/2"]).analyze(response, said)
+
+    assert [link.url for link in analysis] == ["http://a.test/2"]

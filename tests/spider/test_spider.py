@@ -1,0 +1,87 @@
+"""What a spider may be like, and what is said of one that is not."""
+
+import gevent
+import pytest
+
+from crawler import Spider, crawl
+from crawler.middleware import SpiderMiddleware
+from crawler.spider import first_requests
+from crawler.testing import Reply, Site
+
+HOME = "http://site.test/"
+
+
+class One(Spider):
+    start_urls = HOME
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+
+class WithAnInitOfItsOwn(One):
+    def __init__(self):
+        self.name = "mine"
+
+
+@pytest.mark.parametrize(
+    "spider", [One(), One(start_urls="http://site.test/a"), WithAnInitOfItsOwn()]
+)
+def test_one_first_url_needs_no_list(spider):
+    [url] = first_requests(spider)
+
+    assert crawl(spider, fetch=Site({"/": "x", "/a": "x"})).items == [{"url": url}]
+
+
+@pytest.mark.parametrize("settings", [{"DOWNLOAD_DELAY": 1}, {"delay": 1}])
+def test_custom_settings_are_an_error_that_says_what_to_call_them(settings):
+    with pytest.raises(ValueError, match=r"Ported has custom_settings.*: call them settings"):
+        type("Ported", (Spider,), {"custom_settings": settings})
+
+
+def test_custom_settings_that_are_empty_do_no_harm():
+    assert type("Ported", (Spider,), {"custom_settings": None})().name == "ported"
+
+
+class Junk(Spider):
+    start_urls = [HOME]
+
+    def parse(self, response):
+        yield response.follow("/a", self.parse_a)
+        yield response.follow("/b", self.parse_b)
+        yield response.follow("/gone", errback=self.sorry)
+
+    def parse_a(self, response):
+        gevent.sleep(0.05)  # the others have their turn
+        yield 5
+
+    def parse_b(self, response):
+        yield b"x"
+
+    def sorry(self, error):
+        yield 7
+
+
+class Passing(SpiderMiddleware):
+    def process_item(self, item, response, spider):
+        return item
+
+
+def causes(error):
+    """Return what a module failed of, one by one."""
+    cause = error.__cause__
+    return list(cause.exceptions) if isinstance(cause, BaseExceptionGroup) else [cause]
+
+
+@pytest.mark.parametrize("middlewares", [[], [Passing]], ids=["alone", "below a middleware"])
+def test_what_yields_junk_is_named_by_spider_and_callback(middlewares):
+    site = Site({"/": "x", "/a": "x", "/b": "x", "/gone": Reply(404)})
+
+    result = crawl(Junk(), fetch=site, depth=1, middlewares=middlewares, delay=0)
+
+    told = {str(cause)[:30] for error in result.errors for cause in causes(error)}
+    assert told == {
+        "Junk.parse_a yielded 5, not a ",
+        "Junk.parse_b yielded b'x', not",
+        "Junk.sorry yielded 7, not a re",
+        "http_404: http://site.test/gone"[:30],
+    }
