@@ -22,7 +22,7 @@ from ..job import Job
 from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider
-from .gates import Gate, write_report
+from .gates import Gate, checked_report, write_report
 from .interrupts import AT_ONCE, Interrupts
 from .live import Screen, View, view_on
 from .options import Ending, gates_of, is_verbose, open_feeds, open_job
@@ -45,6 +45,8 @@ def crawl_and_exit(
     in there if they are given no other place, or to stdout if that is "-".
     """
     gates = gates_of(ending.conditions, ending.min_items)
+    if ending.report is not None:
+        checked_report(ending.report)
     with open_job(ending, name) as job:
         feeds = open_feeds(job, ending, records if records == "-" else str(job.path / records))
         if ending.warc is not None:
