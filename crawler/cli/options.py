@@ -114,7 +114,9 @@ _ENDING = (
         type=click.Path(dir_okay=False, path_type=Path),
         help="Write the summary to a .json file, or the gates to a JUnit .xml file.",
     ),
-    click.option("--min-items", type=click.IntRange(0), help="Exit with 5 if there are fewer items."),
+    click.option(
+        "--min-items", type=click.IntRange(0), help="Exit with 5 if there are fewer items."
+    ),
     click.option(
         "--fail-if",
         "conditions",
