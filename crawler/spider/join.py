@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from ..data import Response
 from ..errors import InvalidURL
-from ..url import origin, resolve
+from ..url import resolve
 
 # Hrefs that are joined by putting two strings together: most of most pages. Whatever a browser
 # would change, or read in a way of its own, is left to the parser.
@@ -18,9 +18,11 @@ _REST = (
     r"(?:\#[A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]%/?]*+)?+\Z"
 )
 _HOST = r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+"
+#: A port that no browser takes away.
+_PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
 _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
 _FROM_FOLDER = re.compile(rf"(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+{_REST}")
-_WHOLE = re.compile(rf"https?://{_HOST}{_PATH}++{_REST}")
+_WHOLE = re.compile(rf"https?://{_HOST}{_PORT}{_PATH}++{_REST}")
 _HTTP = ("http://", "https://")
 #: How many hrefs of a site are kept, and how long one may be.
 _MANY, _LONG = 1024, 256
@@ -84,16 +86,13 @@ def _known(root: str) -> _Known:
 
 
 def _root(base: str) -> str:
-    """Return the URL of the path "/" at the origin of *base*."""
+    """Return what "/" leads to from *base*; the pages of a site share the answer."""
     return _root_of(base[: base.find("/", len("https://")) + 1] or base)
 
 
 @lru_cache(maxsize=1024)
 def _root_of(base: str) -> str:
-    try:
-        return f"{origin(base)}/"
-    except InvalidURL:
-        return ""
+    return _resolved(base, "/")
 
 
 def _resolved(base: str, href: str) -> str:
