@@ -130,7 +130,7 @@ class SpiderChain:
         """
         Do what _flow() does where no middleware stands around a callback, untimed.
 
-        Nine of ten crawls have none, and a page has a hundred links; None is left in, for the
+        Many crawls have none, and every link would pay for it; None is left in, for the
         analyzer knows what to make of it.
         """
         figures = self._figures(type(self.spider).__name__, _name(callback))
