@@ -102,7 +102,7 @@ class Job:
         *changes* says in words what it was about before, where that is something else; the job
         of another spider is a JobError.
         """
-        before = _read(self.path / ABOUT) if self.has_begun else {}
+        before = read_about(self.path) if self.has_begun else {}
         if before.get("spider", about["spider"]) != about["spider"]:
             raise JobError(
                 f"{self.path} is a job of the spider {before['spider']!r}, not of "
@@ -212,10 +212,10 @@ def _closed(output: Output) -> JobError | None:
     return None
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Return what is noted at *path*; nothing if that cannot be read."""
+def read_about(path: Path) -> dict[str, Any]:
+    """Return what the job in *path* is about; nothing if that cannot be read."""
     try:
-        about = json.loads(path.read_text())
+        about = json.loads((path / ABOUT).read_text())
     except (OSError, ValueError):
         return {}
     return about if isinstance(about, dict) else {}

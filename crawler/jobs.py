@@ -16,7 +16,7 @@ from typing import Any, Self
 from .errors import InvalidURL, JobError
 from .frontier import UrlCounts
 from .frontier.rows import FORMAT, key_of, seal
-from .job import ABOUT, LOCK, STATE
+from .job import LOCK, STATE, read_about
 
 _COLUMNS = (
     "url, status, reason, depth, found_on, code, bytes, seconds, redirects, attempts, met, ended"
@@ -92,11 +92,7 @@ class JobView:
     @property
     def about(self) -> Mapping[str, Any]:
         """What the job is about, as it was noted when it began; empty if that is not readable."""
-        try:
-            about = json.loads((self.path / ABOUT).read_text())
-        except (OSError, ValueError):
-            return {}
-        return about if isinstance(about, dict) else {}
+        return read_about(self.path)
 
     @property
     def user(self) -> str:
