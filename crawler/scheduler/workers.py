@@ -19,6 +19,9 @@ from .visit import Visit, Visits
 
 T = TypeVar("T")
 
+#: Seconds before a worker that has failed is begun anew.
+_PAUSE = 0.1
+
 #: One stage: works on a datum of a visit, with the alarm set while a module has it.
 Stage = Callable[[Visit, T, Alarm], None]
 
@@ -140,14 +143,23 @@ class Workers:
             self._work(pool, stage)
 
 
-def keep(group: Group, visits: Visits, function: Callable[..., None], *args: Any) -> None:
-    """Run *function* in a greenlet of *group*, and again if anything ends it before the visits end."""
+def keep(
+    group: Group, visits: Visits, function: Callable[..., None], *args: Any, after: float = 0.0
+) -> None:
+    """
+    Run *function* in a greenlet of *group*, and again if anything ends it before the visits end.
 
-    def again(_: object) -> None:
+    One that fails is begun anew after a pause: it may fail each time, and at once.
+    """
+
+    def again(ended: gevent.Greenlet[..., None]) -> None:
         if not visits.ending:
-            keep(group, visits, function, *args)
+            pause = 0.0 if ended.successful() else _PAUSE
+            keep(group, visits, function, *args, after=pause)
 
-    group.spawn(function, *args).link(again)
+    greenlet: Any = gevent.spawn_later(after, function, *args)
+    group.add(greenlet)
+    greenlet.link(again)
 
 
 def _worked_on(at_work: Mapping[Any, tuple[Visit, Alarm]]) -> Request | None:

@@ -3,13 +3,14 @@ from contextlib import suppress
 import gevent
 import pytest
 from gevent.event import Event
+from gevent.pool import Group
 
 from crawler.buffer import Pool
 from crawler.data import Request
 from crawler.frontier import Frontier, Scope
 from crawler.scheduler.memory import Memory
 from crawler.scheduler.visit import Visit, Visits
-from crawler.scheduler.workers import Workers
+from crawler.scheduler.workers import Workers, keep
 
 
 class Bench:
@@ -129,3 +130,20 @@ def test_what_is_worked_on_is_the_datum_of_whoever_runs(bench):
 
     assert seen == [True] * 4
     assert one.workers.working_on() is None
+
+
+def test_a_worker_that_fails_at_once_is_not_begun_anew_without_a_pause():
+    """Without one there would be thousands by then, and a busy core."""
+    begun = []
+
+    def fail():
+        begun.append(1)
+        raise ValueError("always")
+
+    group, bench = Group(), Bench()
+    keep(group, bench.visits, fail)
+    gevent.sleep(0.35)
+    bench.visits.ending = True
+    group.kill(timeout=5)
+
+    assert 1 <= len(begun) <= 5
