@@ -184,8 +184,7 @@ def stream(
         # An archive to fetch from may be empty, and is one still.
         fetcher = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         trust = fetcher.trust if isinstance(fetcher, CurlFetch) else bool
-        if job is not None and not isinstance(job, Job):
-            job = cleanup.enter_context(Job(job))
+        job = _job(job, cleanup)
         if job is not None:
             fetcher = job.around(fetcher)
             job.store.on_failure = result.fail
@@ -210,10 +209,7 @@ def stream(
         # The crawl lends its spider what only it has.
         spider._fetch = fetch_one  # noqa: SLF001
         spider._waiting = scheduler.waiting  # noqa: SLF001
-        spider.open()
-        cleanup.callback(spider.close)
-        chain.open()
-        cleanup.callback(chain.close)
+        _open(chain, cleanup)
         cleanup.enter_context(started(remote, chain))
         if job is not None:
             job.begin(_about(spider, settings))
@@ -230,6 +226,21 @@ def crawl(spider: Spider | type[Spider], **options: Any) -> CrawlResult:
     result = stream(spider, **options)
     result.items = list(result)
     return result.wait()
+
+
+def _open(chain: SpiderChain, cleanup: ExitStack) -> None:
+    """Open the spider and what is around it; *cleanup* closes what was opened, the last first."""
+    chain.spider.open()
+    cleanup.callback(chain.spider.close)
+    chain.open()
+    cleanup.callback(chain.close)
+
+
+def _job(job: Job | str | os.PathLike[str] | None, cleanup: ExitStack) -> Job | None:
+    """Return the job that is meant; one that is opened here is closed by *cleanup*."""
+    if job is None or isinstance(job, Job):
+        return job
+    return cleanup.enter_context(Job(job))
 
 
 def _fetch_for(scheduler: Scheduler, around: Middlewares, request: Request) -> Response:
