@@ -216,13 +216,14 @@ def test_a_slow_crawl_that_yields_is_not_told(caplog):
     caplog.set_level(logging.ERROR)
 
     def parse(response):
-        for _ in range(20):
-            spin_in_python(0.02)
-            gevent.sleep(0)
+        # Not sleep(0): the hub runs up to 50 of those before it looks at its timers.
+        for _ in range(100):
+            spin_in_python(0.01)
+            gevent.sleep(0.001)
         yield {"url": response.url}
 
-    run(parse, pages=2, time_limit=3)
-    with_a_short_limit, _ = run(parse, pages=2, time_limit=0.15)
+    run(parse, pages=2, time_limit=20)
+    with_a_short_limit, _ = run(parse, pages=2, time_limit=0.5)
 
     assert spins_told(caplog) == []
     assert with_a_short_limit.urls.failed == {"timeout": 2}
