@@ -8,9 +8,9 @@ import itertools
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ _numbers = itertools.count(secrets.randbits(40))
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile(r"[\r\n\0]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+_FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -34,10 +35,6 @@ def ids_above(number: int) -> None:
     _numbers = itertools.count(max(next(_numbers), number + 1))
 
 
-def _nothing() -> Mapping[str, Any]:
-    return _NOTHING
-
-
 class Headers(Mapping[str, str]):
     """
     Header fields in their order; names compare without regard to case.
@@ -48,14 +45,17 @@ class Headers(Mapping[str, str]):
 
     __slots__ = ("_fields", "_index")
 
-    def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        # What a fetcher brings is a list, and there are many of those.
-        is_mapping = type(fields) is not list and isinstance(fields, Mapping)
-        self._fields = tuple(fields.items() if is_mapping else fields)  # type: ignore[union-attr]
+    def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] | bytes = ()) -> None:
+        """Take pairs; or the bytes of a head, which are not read before anybody asks."""
+        if not isinstance(fields, bytes):
+            fields = tuple(fields.items() if isinstance(fields, Mapping) else fields)
+        self._fields: tuple[tuple[str, str], ...] | bytes = fields
         self._index: dict[str, list[str]] | None = None
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
+        if isinstance(self._fields, bytes):
+            self._fields = tuple(_FIELD.findall(self._fields.decode("latin-1")))
         return self._fields
 
     def all(self, name: str) -> list[str]:
@@ -67,7 +67,7 @@ class Headers(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         names: dict[str, str] = {}
-        for name, _ in self._fields:
+        for name, _ in self.fields:
             names.setdefault(name.lower(), name)
         return iter(names.values())
 
@@ -83,12 +83,12 @@ class Headers(Mapping[str, str]):
         return hash(frozenset(self._by_name()))
 
     def __repr__(self) -> str:
-        return f"Headers({list(self._fields)!r})"
+        return f"Headers({list(self.fields)!r})"
 
     def _by_name(self) -> dict[str, list[str]]:
         if self._index is None:
             self._index = {}
-            for name, value in self._fields:
+            for name, value in self.fields:
                 self._index.setdefault(name.lower(), []).append(value)
         return self._index
 
@@ -96,7 +96,7 @@ class Headers(Mapping[str, str]):
 _NO_HEADERS = Headers()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Request:
     """
     What to fetch, and how far from the start it was found.
@@ -110,59 +110,74 @@ class Request:
     """
 
     url: str
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default=_NO_HEADERS, hash=False)
-    body: bytes = b""
-    cookies: Mapping[str, str] = field(default_factory=_nothing, hash=False)
-    meta: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
-    depth: int = 0
-    priority: int = 0
-    timeout: float | None = None
-    proxy: str | None = None
-    callback: str | None = None
-    errback: str | None = None
-    dont_filter: bool = False
-    found_on: str | None = None
-    redirects: tuple[str, ...] = ()
-    attempts: tuple[str, ...] = ()
-    id: str = field(default_factory=new_id, compare=False)
+    method: str
+    headers: Mapping[str, str] = field(hash=False)
+    body: bytes
+    cookies: Mapping[str, str] = field(hash=False)
+    meta: Mapping[str, Any] = field(hash=False)
+    depth: int
+    priority: int
+    timeout: float | None
+    proxy: str | None
+    callback: str | None
+    errback: str | None
+    dont_filter: bool
+    found_on: str | None
+    redirects: tuple[str, ...]
+    attempts: tuple[str, ...]
+    id: str = field(compare=False)
 
-    def __post_init__(self) -> None:
-        if type(self.url) is not str:
-            self._set(url=_plain(self.url))
-        if not self.url:
-            raise ValueError("url must not be empty")
-        if self.method != "GET":
-            self._set_method()
-        if self.headers is not _NO_HEADERS:
-            self._set(headers=_headers(self.headers))
-        if type(self.body) is not bytes:
-            self._set(body=_body(self.body))
-        if self.cookies is not _NOTHING:
-            self._set(cookies=_cookies(self.cookies))
-        if type(self.meta) is not MappingProxyType:
-            self._set(meta=MappingProxyType(dict(self.meta)))
-        if self.callback is not None or self.errback is not None:
-            self._set(callback=_name_of(self.callback), errback=_name_of(self.errback))
-        if self.depth < 0:
-            raise ValueError(f"depth must be 0 or more, not {self.depth!r}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise ValueError(f"timeout must be more than 0 seconds, not {self.timeout!r}")
+    def __init__(
+        self,
+        url: str,
+        method: str | Callable[..., Any] = "GET",
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] = _NO_HEADERS,
+        body: bytes | bytearray | str = b"",
+        cookies: Mapping[str, str] = _NOTHING,
+        meta: Mapping[str, Any] = _NOTHING,
+        depth: int = 0,
+        priority: int = 0,
+        timeout: float | None = None,
+        proxy: str | None = None,
+        callback: str | Callable[..., Any] | None = None,
+        errback: str | Callable[..., Any] | None = None,
+        dont_filter: bool = False,
+        found_on: str | None = None,
+        redirects: tuple[str, ...] = (),
+        attempts: tuple[str, ...] = (),
+        id: str | None = None,  # noqa: A002 - the name of the field
+    ) -> None:
+        if callable(method):
+            # In second place, as other frameworks have it.
+            method, callback = "GET", method
+        if depth < 0:
+            raise ValueError(f"depth must be 0 or more, not {depth!r}")
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+        cls = type(self)
+        new: Any = _thawed(self)
+        new.url = url if type(url) is str and url else _plain(url)
+        new.method = method if method == "GET" else _method(method)
+        new.headers = headers if headers is _NO_HEADERS else _headers(headers)
+        new.body = body if type(body) is bytes else _body(body)
+        new.cookies = cookies if cookies is _NOTHING else _cookies(cookies)
+        new.meta = meta if type(meta) is MappingProxyType else MappingProxyType(dict(meta))
+        new.depth = depth
+        new.priority = priority
+        new.timeout = timeout
+        new.proxy = proxy
+        new.callback = _name_of(callback)
+        new.errback = _name_of(errback)
+        new.dont_filter = dont_filter
+        new.found_on = found_on
+        new.redirects = redirects
+        new.attempts = attempts
+        new.id = id or new_id()
+        new.__class__ = cls
 
     def replace(self, **changes: Any) -> Request:
         """Return a copy with *changes*; it keeps the id, so it is the same request still."""
         return dataclasses.replace(self, **changes)
-
-    def _set_method(self) -> None:
-        """Take a callback in second place, as other frameworks have it, for what it is."""
-        if callable(self.method):
-            self._set(callback=self.method, method="GET")
-        else:
-            self._set(method=_method(self.method))
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         return f"{self.method} {self.url} [{self.id}]"
@@ -181,7 +196,7 @@ class Link:
     dont_filter: ClassVar[bool] = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Response:
     """
     What a server answered, with the whole body in memory.
@@ -193,20 +208,35 @@ class Response:
 
     url: str
     status: int
-    headers: Headers = field(default=_NO_HEADERS, hash=False)
-    body: bytes = field(default=b"", repr=False)
-    request: Request = field(default=None, repr=False)  # type: ignore[assignment]
-    elapsed: float = 0.0
-    flags: frozenset[str] = frozenset()
-    found: tuple[Request, ...] = ()
+    headers: Headers = field(hash=False)
+    body: bytes = field(repr=False)
+    request: Request = field(repr=False)
+    elapsed: float
+    flags: frozenset[str]
+    found: tuple[Request, ...]
 
-    def __post_init__(self) -> None:
-        if type(self.headers) is not Headers:
-            object.__setattr__(self, "headers", Headers(self.headers))
-        if type(self.body) is not bytes:
-            object.__setattr__(self, "body", _body(self.body))
-        if self.request is None:
-            object.__setattr__(self, "request", Request(self.url))
+    def __init__(
+        self,
+        url: str,
+        status: int,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] = _NO_HEADERS,
+        body: bytes | bytearray | str = b"",
+        request: Request | None = None,
+        elapsed: float = 0.0,
+        flags: frozenset[str] = frozenset(),
+        found: tuple[Request, ...] = (),
+    ) -> None:
+        # All at once: a frozen dataclass sets its fields one by one, at three times the cost.
+        vars(self).update(
+            url=url,
+            status=status,
+            headers=headers if type(headers) is Headers else Headers(headers),
+            body=body if type(body) is bytes else _body(body),
+            request=Request(url) if request is None else request,
+            elapsed=elapsed,
+            flags=flags,
+            found=found,
+        )
 
     @property
     def depth(self) -> int:
@@ -245,10 +275,30 @@ class Item:
         return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
 
 
+def _thawed(frozen: Any) -> Any:
+    """
+    Return *frozen* as an instance of its draft class, whose attributes can be set.
+
+    They are set as those of any class then, until it is given back its own: a frozen dataclass
+    makes a call for each, which would be a third of what a fetch costs us beyond libcurl's part.
+    """
+    cls: Any = type(frozen)
+    object.__setattr__(frozen, "__class__", _draft(cls))
+    return frozen
+
+
+@cache
+def _draft(cls: type[Any]) -> type[Any]:
+    plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    return type(cls.__name__, (cls,), {"__slots__": (), **plain})
+
+
 def _plain(url: str) -> str:
     """Return the text alone: what a selector gives may keep its whole document alive."""
     if not isinstance(url, str):
         raise ValueError(f"url must be text, not {url!r:.200}")
+    if not url:
+        raise ValueError("url must not be empty")
     return str.__str__(url)
 
 

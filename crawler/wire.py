@@ -10,9 +10,9 @@ one process. Anything else that JSON does not know is an Unwritable, naming its 
 from __future__ import annotations
 
 import base64
-import dataclasses
 import math
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from .data import Headers, Request, Response
@@ -27,12 +27,12 @@ from .errors import (
 
 #: What is in meta under such a key is no business of another process.
 _OWN = "crawler."
-_REQUEST_FIELDS = {field.name: field for field in dataclasses.fields(Request)}
-_RESPONSE_FIELDS = {field.name for field in dataclasses.fields(Response)}
+_REQUEST_FIELDS = signature(Request).parameters
+_RESPONSE_FIELDS = signature(Response).parameters
 #: Those that are values of JSON already, and what they are by default.
 _PLAIN = {
-    name: field.default
-    for name, field in _REQUEST_FIELDS.items()
+    name: parameter.default
+    for name, parameter in _REQUEST_FIELDS.items()
     if name not in ("url", "id", "headers", "body", "cookies", "meta", "redirects", "attempts")
 }
 _ERRORS = {

@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import io
 
@@ -210,6 +211,28 @@ def test_a_change_is_checked_like_a_new_request():
         Request(URL).replace(colour="red")
 
 
+def test_a_class_made_from_request_is_made_and_frozen_like_it():
+    class Form(Request):
+        def __init__(self, url, fields):
+            super().__init__(url, method="POST", body="&".join(fields))
+
+    form = Form("http://a.test/", ["a=1", "b=2"])
+
+    assert type(form) is Form
+    assert (form.method, form.body, form.depth) == ("POST", b"a=1&b=2", 0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        form.url = "http://b.test/"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del form.url
+
+
+def test_a_copy_is_a_request_like_the_first():
+    request = Request("http://a.test/", depth=2)
+    twin = copy.copy(request)
+    assert type(twin) is Request
+    assert (twin, twin.id) == (request, request.id)
+
+
 def test_every_request_has_an_id_of_its_own():
     assert len({Request(URL).id for _ in range(1000)}) == 1000
 
@@ -261,6 +284,25 @@ def test_headers_are_a_mapping_of_their_fields(fields):
         assert headers.all(name) == values
         assert headers[name] == ", ".join(values)
     assert Headers(headers.fields) == headers
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("abcXYZ-09", min_size=1),
+            st.text(
+                st.characters(
+                    min_codepoint=33, max_codepoint=255, blacklist_characters="\x7f\x85\xa0"
+                )
+            ),
+        )
+    )
+)
+def test_headers_read_from_a_head_are_its_fields(fields):
+    lines = ["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in fields), "", ""]
+    read = Headers("\r\n".join(lines).encode("latin-1"))
+    assert list(read.fields) == fields
+    assert read == Headers(fields)
 
 
 def test_headers_are_equal_without_regard_to_case_and_order_of_names():

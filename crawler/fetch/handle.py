@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -19,7 +18,6 @@ from .limits import Limits
 #: Says whether a request may connect to an address: (ip, port, request).
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
-_FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 _END = b"\r\n\r\n"
 _CODED = b"content-encoding"
 _BLANK = (b"\r\n", b"\n")
@@ -71,7 +69,7 @@ class Handle:
         self.limits.check_headers(len(head))
         if head.find(_END) != len(head) - len(_END):
             head = _final_head(self._lines)
-        headers = Headers(_FIELD.findall(head.decode("latin-1")))
+        headers = Headers(head)
         body = b"".join(self._chunks)
         if body and _CODED in head.lower():
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits)
