@@ -147,15 +147,16 @@ class Request:
         attempts: tuple[str, ...] = (),
         id: str | None = None,  # noqa: A002 - the name of the field
     ) -> None:
-        if callable(method):
+        if method != "GET" and callable(method):
             # In second place, as other frameworks have it.
             method, callback = "GET", method
         if depth < 0:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
-        cls = type(self)
-        new: Any = _thawed(self)
+        cls: Any = type(self)
+        object.__setattr__(self, "__class__", _draft(cls))
+        new: Any = self
         new.url = url if type(url) is str and url else _plain(url)
         new.method = method if method == "GET" else _method(method)
         new.headers = headers if headers is _NO_HEADERS else _headers(headers)
@@ -166,8 +167,8 @@ class Request:
         new.priority = priority
         new.timeout = timeout
         new.proxy = proxy
-        new.callback = _name_of(callback)
-        new.errback = _name_of(errback)
+        new.callback = None if callback is None else _name_of(callback)
+        new.errback = None if errback is None else _name_of(errback)
         new.dont_filter = dont_filter
         new.found_on = found_on
         new.redirects = redirects
@@ -227,16 +228,17 @@ class Response:
         found: tuple[Request, ...] = (),
     ) -> None:
         # All at once: a frozen dataclass sets its fields one by one, at three times the cost.
-        vars(self).update(
-            url=url,
-            status=status,
-            headers=headers if type(headers) is Headers else Headers(headers),
-            body=body if type(body) is bytes else _body(body),
-            request=Request(url) if request is None else request,
-            elapsed=elapsed,
-            flags=flags,
-            found=found,
-        )
+        values = {
+            "url": url,
+            "status": status,
+            "headers": headers if type(headers) is Headers else Headers(headers),
+            "body": body if type(body) is bytes else _body(body),
+            "request": Request(url) if request is None else request,
+            "elapsed": elapsed,
+            "flags": flags,
+            "found": found,
+        }
+        object.__setattr__(self, "__dict__", values)
 
     @property
     def depth(self) -> int:
@@ -275,20 +277,14 @@ class Item:
         return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
 
 
-def _thawed(frozen: Any) -> Any:
-    """
-    Return *frozen* as an instance of its draft class, whose attributes can be set.
-
-    They are set as those of any class then, until it is given back its own: a frozen dataclass
-    makes a call for each, which would be a third of what a fetch costs us beyond libcurl's part.
-    """
-    cls: Any = type(frozen)
-    object.__setattr__(frozen, "__class__", _draft(cls))
-    return frozen
-
-
 @cache
 def _draft(cls: type[Any]) -> type[Any]:
+    """
+    Return the class an instance of *cls*, a frozen one, has while its attributes are set.
+
+    They are set as those of any class then: a frozen dataclass makes a call for each, which
+    would be a third of what a fetch costs us beyond libcurl's part.
+    """
     plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     return type(cls.__name__, (cls,), {"__slots__": (), **plain})
 
@@ -302,9 +298,9 @@ def _plain(url: str) -> str:
     return str.__str__(url)
 
 
-def _name_of(callback: object) -> str | None:
+def _name_of(callback: object) -> str:
     """Return the name a callback is known by in its spider; a method tells its own."""
-    if callback is None or isinstance(callback, str):
+    if isinstance(callback, str):
         return callback
     name = getattr(callback, "__name__", "")
     if not isinstance(callback, MethodType) or not name.isidentifier():

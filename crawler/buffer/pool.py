@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from queue import Empty, Full
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
 from gevent.lock import Semaphore
 
@@ -56,14 +56,26 @@ class Pool(Generic[T]):
         """Add *datum*, waiting for room; raise queue.Full after *timeout* seconds."""
         if datum is None:
             raise ValueError("None is not a datum")
-        if not self._wait(self._room, timeout):
+        acquired = self._room.acquire(True, timeout)
+        if self.closed:
+            self._refuse(self._room)
+        if not acquired:
             raise Full
-        self._store(datum)
+        if not self._roomy:
+            self._grow()
+        buffer = self._roomy[-1]
+        buffer.put(datum)
+        self._order.append(buffer)
+        if buffer.size == self.buffer_capacity:
+            self._roomy.pop()
         self._data.release()
 
     def get(self, timeout: float | None = None) -> T:
         """Remove and return the oldest datum, waiting for one; raise queue.Empty after *timeout*."""
-        if not self._wait(self._data, timeout):
+        acquired = self._data.acquire(True, timeout)
+        if self.closed:
+            self._refuse(self._data)
+        if not acquired:
             raise Empty
         datum = self._pick()
         self._room.release()
@@ -103,28 +115,16 @@ class Pool(Generic[T]):
         buffers = f"{self.buffer_number}/{self.max_buffers} buffers"
         return f"<Pool {state}, {len(self)} data in {buffers}>"
 
-    def _wait(self, semaphore: Semaphore, timeout: float | None) -> bool:
-        acquired = semaphore.acquire(timeout=timeout)
-        if self.closed:
-            semaphore.release()  # pass the wake-up on to the next waiter
-            raise PoolClosed("the pool is closed")
-        return acquired
-
-    def _store(self, datum: T) -> None:
-        if not self._roomy:
-            self._grow()
-        buffer = self._roomy[-1]
-        buffer.put(datum)
-        self._order.append(buffer)
-        if len(buffer) == self.buffer_capacity:
-            self._roomy.pop()
+    def _refuse(self, semaphore: Semaphore) -> NoReturn:
+        semaphore.release()  # pass the wake-up on to the next waiter
+        raise PoolClosed("the pool is closed")
 
     def _pick(self) -> T:
         buffer = self._order.popleft()
-        if len(buffer) == self.buffer_capacity:
+        if buffer.size == self.buffer_capacity:
             self._roomy.append(buffer)
         datum = buffer.get()
-        if not buffer and len(self._buffers) > 1:
+        if not buffer.size and len(self._buffers) > 1:
             buffer.emptied_at = monotonic()
             self._trim()
         return datum

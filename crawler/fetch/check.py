@@ -13,15 +13,11 @@ _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+", re.IGNORECASE)
 
 def check(request: Request) -> None:
     """Refuse what no server should see: only http, and no byte that could end a line."""
-    if not _is_http(request.url):
-        raise FetchError("bad_request", f"not an http URL in ASCII: {request.url[:200]!r}")
+    url = request.url
+    visible = url.isascii() and url.isprintable() and " " not in url
+    if not (visible and (url.startswith(_SCHEMES) or url.lower().startswith(_SCHEMES))):
+        raise FetchError("bad_request", f"not an http URL in ASCII: {url[:200]!r}")
     if request.proxy and not _PROXY.fullmatch(request.proxy):
         raise FetchError("bad_request", "a proxy is a URL of http, https, socks4 or socks5")
     if request.body and request.method == "HEAD":
         raise FetchError("bad_request", "HEAD takes no body")
-
-
-def _is_http(url: str) -> bool:
-    """Say if *url* is one of http, in characters of ASCII that can be seen."""
-    visible = url.isascii() and url.isprintable() and " " not in url
-    return visible and url.lower().startswith(_SCHEMES)

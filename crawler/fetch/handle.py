@@ -18,9 +18,9 @@ from .limits import Limits
 #: Says whether a request may connect to an address: (ip, port, request).
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
-_END = b"\r\n\r\n"
+_END = b"\r\n"
 _CODED = b"content-encoding"
-_BLANK = (b"\r\n", b"\n")
+_BLANK = (_END, b"\n")
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _PLAIN = Request("http://plain.invalid/")
@@ -65,10 +65,11 @@ class Handle:
 
     def response(self) -> Response:
         """Return what the finished transfer brought."""
-        head = b"".join(self._lines)
+        lines = self._lines
+        head = b"".join(lines)
         self.limits.check_headers(len(head))
-        if head.find(_END) != len(head) - len(_END):
-            head = _final_head(self._lines)
+        if lines.count(_END) != 1 or lines[-1] != _END:
+            head = _final_head(lines)
         headers = Headers(head)
         body = b"".join(self._chunks)
         if body and _CODED in head.lower():

@@ -63,8 +63,9 @@ class Multi:
                 self._multi.add_handle(easy)
                 while easy in self._running:
                     failure: Failure | None = self.hub.switch()
-            finally:
+            except BaseException:
                 self._release(easy)
+                raise
             return failure
         finally:
             self._free_slot()

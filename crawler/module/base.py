@@ -42,16 +42,11 @@ class Counts:
     failing: float = 0.0
     ended_at: float = 0.0
 
-    def ended(self, seconds: float, *, failed: bool) -> None:
-        kept = self.fading() * (1 - _WEIGHT)
+    def ended(self, now: float, seconds: float, *, failed: bool) -> None:
+        kept = 0.5 ** ((now - self.ended_at) / _HALF_LIFE) * (1 - _WEIGHT)
         self.latency = self.latency * kept + seconds * _WEIGHT
         self.failing = self.failing * kept + failed * _WEIGHT
-        self.ended_at = monotonic()
-
-    def fading(self) -> float:
-        """Return how much of the averages counts by now."""
-        left: float = 0.5 ** ((monotonic() - self.ended_at) / _HALF_LIFE)
-        return left
+        self.ended_at = now
 
 
 def load_score(counts: Counts) -> float:
@@ -63,7 +58,7 @@ def load_score(counts: Counts) -> float:
     fails. Both fade with time, to give a module another chance; latencies closer than 50 ms are
     the same. One that joins late starts level.
     """
-    fading = counts.fading()
+    fading: float = 0.5 ** ((monotonic() - counts.ended_at) / _HALF_LIFE)
     latency = counts.latency * fading
     slowness = round(latency / (1.0 + latency) * 20) / 20
     failing = round(counts.failing * fading, 2)
@@ -160,20 +155,20 @@ class _Call:
         self._module = module
         self._counts = counts
         self._request = request
+        self._began = monotonic()
+        counts.handling += 1
 
     def __enter__(self) -> Counts:
-        self._counts.handling += 1
-        self._began = monotonic()
         return self._counts
 
     def __exit__(self, _kind: object, cause: BaseException | None, _traceback: object) -> None:
-        counts, module = self._counts, self._module
+        counts, module, now = self._counts, self._module, monotonic()
         counts.handling -= 1
         if cause is None:
             counts.completed += 1
-            counts.ended(monotonic() - self._began, failed=False)
+            counts.ended(now, now - self._began, failed=False)
         elif not isinstance(cause, module.passing):  # those say nothing of the module
-            counts.ended(monotonic() - self._began, failed=True)
+            counts.ended(now, now - self._began, failed=True)
             raise module.error(
                 str(module.mid), self._request, describe(cause), failure_kind(cause)
             ) from cause

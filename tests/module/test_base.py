@@ -9,6 +9,7 @@ import gevent
 import pytest
 from gevent.event import Event
 
+import crawler.module.base as module_base
 from crawler.data import Item, Request, Response
 from crawler.errors import (
     AnalyzeError,
@@ -440,7 +441,7 @@ def clock(monkeypatch):
 def after(*ends, counts=None):
     counts = counts or Counts()
     for seconds, failed in ends:
-        counts.ended(seconds, failed=failed)
+        counts.ended(module_base.monotonic(), seconds, failed=failed)
     return counts
 
 
@@ -511,7 +512,7 @@ def test_a_success_after_a_rest_never_counts_against_the_module(clock):
     clock.now += 120
     rested = load_score(counts)
 
-    counts.ended(0.0, failed=False)
+    counts.ended(clock(), 0.0, failed=False)
 
     assert load_score(counts) <= rested
 
@@ -520,6 +521,6 @@ def test_one_failure_after_a_rest_counts_as_one(clock):
     counts = after(*[(0.0, True)] * 30)
     clock.now += 3600
 
-    counts.ended(0.0, failed=True)
+    counts.ended(clock(), 0.0, failed=True)
 
     assert load_score(counts) == load_score(after((0.0, True)))
