@@ -60,10 +60,11 @@ def crawl(
 def _settings(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "concurrency": concurrency,
-        "per_host": concurrency,
         "delay": 0,
         "politeness.latency_factor": 0,
     }
     if site["hosts"] > 1:
         settings["allow_private"] = True
+    else:
+        settings["per_host"] = concurrency
     return settings

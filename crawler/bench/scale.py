@@ -29,7 +29,7 @@ class Size(NamedTuple):
         return f"{self.pages:,} pages, {self.hosts:,} host{'s' * (self.hosts > 1)}"
 
 
-SIZES = (Size(2000, 1), Size(20_000, 1), Size(120_000, 1), Size(20_000, 100), Size(20_000, 10_000))
+SIZES = (Size(2000, 1), Size(20_000, 1), Size(120_000, 1), Size(20_000, 100), Size(120_000, 10_000))
 QUICK = (Size(1000, 1), Size(4000, 1), Size(4000, 100))
 
 

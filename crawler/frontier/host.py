@@ -57,6 +57,8 @@ class Host:
         "questions",
         "ready_at",
         "shelf",
+        "turn",
+        "turn_left",
         "wakes_at",
         "was_ready_at",
         "why",
@@ -90,6 +92,9 @@ class Host:
         #: Why it rests until ready_at.
         self.why = ""
         self.address: Address | None = None
+        #: Since when it has had its turn, and how many more requests it may begin in it.
+        self.turn = 0.0
+        self.turn_left = 0
         #: The time of its entry on the heap of those that rest; entries of other times are stale.
         self.wakes_at = NEVER
         #: The time of its entry on the heap of those that have nothing to do.

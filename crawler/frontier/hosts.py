@@ -14,13 +14,16 @@ from .politeness import Politeness
 _WEIGHT = 0.3
 #: Among hosts that are due, a point of priority is worth this many seconds of waiting.
 _PRIORITY_SECONDS = 1.0
+#: How many requests a host that needs no rest begins before the others go first: it has the
+#: connections, and much that is remembered of it.
+_TURN = 16
 #: How many stale entries a heap may have besides one for each host.
 _SLACK = 100
 
 
 class Hosts:
     """
-    Hands out the request of the host that has been due longest.
+    Hands out the request of the host that has been due longest, and a few more of its own.
 
     A known host is, at any moment:
 
@@ -118,7 +121,9 @@ class Hosts:
         """Count one more request in flight; the next one keeps its distance from this one."""
         host.was_ready_at = NEVER if host.in_flight else host.ready_at
         host.in_flight += 1
-        self.rest(host, now, self.pause_of(host), "delay")
+        pause = self.pause_of(host)
+        host.turn_left = 0 if pause else (host.turn_left or _TURN) - 1
+        self.rest(host, now, pause, "delay")
         if host.address is not None:
             self._use(host.address, now, by=1)
         self.schedule(host, now)
@@ -281,7 +286,9 @@ class Hosts:
 
     def _make_ready(self, one: Host | Address, due: float) -> None:
         host = one.waiting[0] if isinstance(one, Address) else one
-        key = due - host.lane.priority * _PRIORITY_SECONDS
+        if not host.turn_left:
+            host.turn = due
+        key = host.turn - host.lane.priority * _PRIORITY_SECONDS
         heapq.heappush(self._ready, (key, next(self._numbers), one))
 
     def _fade(self, now: float) -> None:

@@ -327,3 +327,63 @@ def test_no_host_is_ever_hit_harder_than_it_allows(seed, per_host, delay, names,
 
     assert done == put
     assert hosts.queued == 0
+
+
+# -- turns ------------------------------------------------------------------------------------
+
+
+def taken_in_order(hosts, number):
+    """Begin and end that many requests, one after the other; return the names of their hosts."""
+    names = []
+    for now in range(number):
+        host, _ = begin(hosts, float(now))
+        hosts.end(host, float(now))
+        names.append(host.name)
+    return names
+
+
+def test_a_host_that_needs_no_rest_has_a_turn_and_then_the_others_have_theirs():
+    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    for name in "abc":
+        filled(hosts, name, 40)
+
+    turns = [(name, len(list(run))) for name, run in itertools.groupby(taken_in_order(hosts, 96))]
+
+    assert turns == [("a", 16), ("b", 16), ("c", 16)] * 2
+
+
+def test_hosts_that_rest_take_turns_one_request_at_a_time():
+    hosts = Hosts(Politeness(per_host=1, delay=1.5, **EXACT))
+    for name in "ab":
+        filled(hosts, name, 9)
+
+    assert taken_in_order(hosts, 8) == ["a", "b"] * 4
+
+
+def test_a_turn_goes_on_where_robots_txt_was_asked_for():
+    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    first, second = (filled(hosts, name, 3) for name in "ab")
+    hosts.begin(hosts.ready(0.0), 0.0)
+    hosts.park(first, "robots.txt")
+    assert begin(hosts, 0.5)[0] is second
+
+    hosts.end(first, 1.0)
+    hosts.unpark(first, 1.0)
+    hosts.end(second, 1.0)
+
+    assert taken_in_order(hosts, 3) == ["a", "a", "a"]
+
+
+@given(st.lists(st.integers(1, 60), min_size=2, max_size=8))
+def test_whatever_waits_elsewhere_each_host_has_its_turn_in_time(sizes):
+    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    for number, size in enumerate(sizes):
+        filled(hosts, str(number), size)
+
+    order = taken_in_order(hosts, sum(sizes))
+
+    for name in map(str, range(len(sizes))):
+        places = [place for place, taken in enumerate(order) if taken == name]
+        assert len(places) == sizes[int(name)]
+        assert places[0] <= 16 * (len(sizes) - 1)
+        assert all(b - a <= 1 + 16 * (len(sizes) - 1) for a, b in itertools.pairwise(places))
