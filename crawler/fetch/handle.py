@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import pycurl
+from gevent.monkey import get_original
 
 from ..data import Headers, Request, Response
 from ..errors import FetchError
@@ -20,6 +20,9 @@ AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
 _END = b"\r\n"
 _CODED = b"content-encoding"
+#: What is opened here only libcurl waits for: the hub need not know.
+_socket = get_original("socket", "socket")
+_close = get_original("os", "close")
 _BLANK = (_END, b"\n")
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
@@ -46,7 +49,7 @@ class Handle:
         self._allow_address = allow_address
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
-        self._opened: list[socket.socket] = []
+        self._opened: list[Any] = []
         self._configure()
 
     def prepare(self, request: Request) -> None:
@@ -166,10 +169,10 @@ class Handle:
             self.blocked_address = f"{ip}:{port}"
             return pycurl.SOCKET_BAD
         try:
-            opened = socket.socket(address.family, address.socktype, address.protocol)
+            opened = _socket(address.family, address.socktype, address.protocol)
             self._opened.append(opened)
             # pycurl, which makes the duplicate, prints what it cannot report.
-            os.close(os.dup(opened.fileno()))
+            _close(os.dup(opened.fileno()))
         except OSError as error:
             self.out_of_descriptors = is_out_of_descriptors(error)
             return pycurl.SOCKET_BAD

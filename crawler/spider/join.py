@@ -24,9 +24,12 @@ _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
 _FROM_FOLDER = re.compile(rf"(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+{_REST}")
 _WHOLE = re.compile(rf"https?://{_HOST}{_PORT}{_PATH}++{_REST}")
 _HTTP = ("http://", "https://")
-#: How many hrefs of a site are kept, and how long one may be.
-_MANY, _LONG = 1024, 256
+#: How many hrefs of a site are kept, how many whole URLs of all, and how long one may be.
+_MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
+
+#: The hrefs met lately that are URLs already: they lead to the same place from every site.
+whole: dict[str, str] = {}
 
 
 class Joiner:
@@ -34,7 +37,7 @@ class Joiner:
     Joins the hrefs of one page to *base*.
 
     What is no URL comes back as it is, for the frontier to refuse and count.
-    *known* has the answer for plain hrefs, "" for the others.
+    *known* has the answer for plain paths and, as *whole* has, for plain URLs; "" for the others.
     """
 
     def __init__(self, response: Response, base: str) -> None:
@@ -43,7 +46,7 @@ class Joiner:
         self.known = _known(_root(base) if base.startswith(_HTTP) else "")
 
     def __call__(self, href: str) -> str:
-        if url := self.known[href]:
+        if url := whole.get(href) or self.known[href]:
             return url
         if self.known.root and _FROM_FOLDER.match(href):
             return self._folder + href
@@ -60,7 +63,7 @@ class Joiner:
 
 
 class _Known(dict[str, str]):
-    """The URLs of hrefs met in the pages of one site: most are on every page of it."""
+    """The URLs that paths lead to which were met in the pages of one site: most are on every page."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
@@ -68,16 +71,16 @@ class _Known(dict[str, str]):
 
     def __missing__(self, href: str) -> str:
         if self.root and _FROM_ROOT.match(href):
-            url = self.root + href[1:]
-        elif _WHOLE.match(href):
-            url = href
-        else:
-            return ""
-        if len(self) == _MANY:
-            self.clear()
-        if len(href) < _LONG:
-            self[href] = url
-        return url
+            return _keep(self, href, self.root + href[1:], _MANY)
+        return _keep(whole, href, href, _MANY_WHOLE) if _WHOLE.match(href) else ""
+
+
+def _keep(known: dict[str, str], href: str, url: str, many: int) -> str:
+    if len(known) == many:
+        known.clear()
+    if len(href) < _LONG:
+        known[href] = url
+    return url
 
 
 @lru_cache(maxsize=128)
