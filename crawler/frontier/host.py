@@ -92,8 +92,9 @@ class Host:
         #: Why it rests until ready_at.
         self.why = ""
         self.address: Address | None = None
-        #: Since when it has had its turn, and how many more requests it may begin in it.
-        self.turn = 0.0
+        #: Since when it has had its turn, its place among those of that time, and how many more
+        #: requests it may begin in it.
+        self.turn = (0.0, 0)
         self.turn_left = 0
         #: The time of its entry on the heap of those that rest; entries of other times are stale.
         self.wakes_at = NEVER

@@ -14,7 +14,7 @@ from .politeness import Politeness
 _WEIGHT = 0.3
 #: Among hosts that are due, a point of priority is worth this many seconds of waiting.
 _PRIORITY_SECONDS = 1.0
-#: How many requests a host that needs no rest begins before the others go first: it has the
+#: How many requests a host that needs no rest, and shares no address, begins before the others go first: it has the
 #: connections, and much that is remembered of it.
 _TURN = 16
 #: How many stale entries a heap may have besides one for each host.
@@ -44,7 +44,7 @@ class Hosts:
         self._politeness = politeness
         self._hosts: dict[str, Host] = {}
         self._resting: list[tuple[float, int, Host | Address]] = []
-        self._ready: list[tuple[float, int, Host | Address]] = []
+        self._ready: list[tuple[float, int, int, Host | Address]] = []
         self._idle: list[tuple[float, int, Host]] = []
         self._numbers = itertools.count()
         self.queued = 0
@@ -101,7 +101,7 @@ class Hosts:
         self._fade(now)
         self._wake(now)
         while self._ready:
-            _, _, one = heapq.heappop(self._ready)
+            *_, one = heapq.heappop(self._ready)
             if one.wakes_at != READY:
                 continue
             one.wakes_at = NEVER
@@ -125,6 +125,7 @@ class Hosts:
         host.turn_left = 0 if pause else (host.turn_left or _TURN) - 1
         self.rest(host, now, pause, "delay")
         if host.address is not None:
+            host.turn_left = 0
             self._use(host.address, now, by=1)
         self.schedule(host, now)
 
@@ -146,9 +147,9 @@ class Hosts:
 
     def first(self) -> tuple[float, str, str] | None:
         """Return what is due first: when, which host, and why not before; None if nothing is."""
-        while self._ready and self._is_stale(self._ready[0][2]):
+        while self._ready and self._is_stale(self._ready[0][-1]):
             heapq.heappop(self._ready)
-        one = self._ready[0][2] if self._ready else self._first_resting()
+        one = self._ready[0][-1] if self._ready else self._first_resting()
         if one is None:
             return None
         if isinstance(one, Address):
@@ -286,10 +287,12 @@ class Hosts:
 
     def _make_ready(self, one: Host | Address, due: float) -> None:
         host = one.waiting[0] if isinstance(one, Address) else one
+        number = next(self._numbers)
         if not host.turn_left:
-            host.turn = due
-        key = host.turn - host.lane.priority * _PRIORITY_SECONDS
-        heapq.heappush(self._ready, (key, next(self._numbers), one))
+            host.turn = (due, number)
+        since, place = host.turn
+        key = since - host.lane.priority * _PRIORITY_SECONDS
+        heapq.heappush(self._ready, (key, place, number, one))
 
     def _fade(self, now: float) -> None:
         """Forget the hosts that have had nothing to do for long enough."""

@@ -363,15 +363,16 @@ def test_hosts_that_rest_take_turns_one_request_at_a_time():
 def test_a_turn_goes_on_where_robots_txt_was_asked_for():
     hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
     first, second = (filled(hosts, name, 3) for name in "ab")
-    hosts.begin(hosts.ready(0.0), 0.0)
+    assert hosts.ready(0.0) is first
     hosts.park(first, "robots.txt")
-    assert begin(hosts, 0.5)[0] is second
+    hosts.begin(first, 0.0)
+    assert begin(hosts, 0.0)[0] is second
 
-    hosts.end(first, 1.0)
-    hosts.unpark(first, 1.0)
-    hosts.end(second, 1.0)
+    for host in (second, first):
+        hosts.end(host, 0.0)
+    hosts.unpark(first, 0.0)
 
-    assert taken_in_order(hosts, 3) == ["a", "a", "a"]
+    assert taken_in_order(hosts, 5) == ["a", "a", "a", "b", "b"]
 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=8))
