@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from operator import attrgetter
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar
 
@@ -178,10 +179,13 @@ class Request:
 
     def replace(self, **changes: Any) -> Request:
         """Return a copy with *changes*; it keeps the id, so it is the same request still."""
-        return dataclasses.replace(self, **changes)
+        return type(self)(**dict(zip(Request.__slots__, _values(self), strict=True)) | changes)
 
     def __str__(self) -> str:
         return f"{self.method} {self.url} [{self.id}]"
+
+
+_values = attrgetter(*Request.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
