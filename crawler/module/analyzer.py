@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from operator import attrgetter
 from types import GeneratorType, MappingProxyType
 from typing import Any, Protocol
 
@@ -18,6 +19,22 @@ Parser = Callable[[Response], Iterable[Any] | None]
 Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What becomes of it.
 Found = Request | Link | Item
+
+#: What a request may ask for beyond its URL.
+_wishes = attrgetter(
+    "method",
+    "headers",
+    "body",
+    "cookies",
+    "meta",
+    "priority",
+    "timeout",
+    "proxy",
+    "callback",
+    "errback",
+    "dont_filter",
+)
+_NO_WISHES = _wishes(Request("about:blank"))
 
 #: The depth from which on a URL that was met before is turned away, and the reason.
 Verdict = tuple[int, str]
@@ -40,7 +57,7 @@ class _NoVerdicts:
         """Do nothing: where nothing is known, nothing is met."""
 
 
-_NONE = _NoVerdicts()
+NO_VERDICTS: Verdicts = _NoVerdicts()
 
 
 class Analyzer(Module):
@@ -68,7 +85,7 @@ class Analyzer(Module):
         self._recover: Any = recover
 
     def analyze(
-        self, response: Response, verdicts: Verdicts = _NONE
+        self, response: Response, verdicts: Verdicts = NO_VERDICTS
     ) -> Generator[Found, None, None]:
         """
         Yield what the parsers find; then raise what failed, if anything did.
@@ -79,7 +96,7 @@ class Analyzer(Module):
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
         """Yield what is to be done about a download that failed for good."""
-        yield from self._work(error, ModuleError, (self._recover,), _NONE)
+        yield from self._work(error, ModuleError, (self._recover,), NO_VERDICTS)
 
     def _work(
         self, origin: Any, kind: type, parsers: Iterable[Any], verdicts: Verdicts
@@ -145,7 +162,7 @@ class Analyzer(Module):
 
 def is_item(value: object) -> bool:
     """A mapping, or an instance of a dataclass, an attrs class or a pydantic model."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return True
     if isinstance(value, type | Request | Response | Item | Link):
         return False
@@ -156,14 +173,21 @@ def is_item(value: object) -> bool:
 
 
 def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Link:
-    """Return *found* as met in *origin*: the only place where depth grows."""
+    """
+    Return *found* as met in *origin*: the only place where depth grows.
+
+    A request that asks for nothing but its URL is a link: a third of the cost here, and less
+    wherever it is passed on.
+    """
     page = origin.url if isinstance(origin, Response) else origin.request.url
     depth = origin.request.depth + 1
     if isinstance(found, str):
         return Link(_absolute(page, found), depth, page)
-    changes = {"url": _absolute(page, found.url)} if "://" not in found.url else {}
+    url = found.url if "://" in found.url else _absolute(page, found.url)
+    if type(found) is Request and _wishes(found) == _NO_WISHES:
+        return Link(url, depth, page)
     return found.replace(
-        depth=depth, found_on=page, redirects=(), attempts=(), id=new_id(), **changes
+        url=url, depth=depth, found_on=page, redirects=(), attempts=(), id=new_id()
     )
 
 

@@ -210,11 +210,59 @@ def test_a_found_request_keeps_what_the_parser_set_and_says_where_it_was_found()
 
 
 def test_every_found_request_is_a_new_one():
-    again = Request("http://site.test/next")
+    again = Request("http://site.test/next", priority=1)
 
     found, _, _ = analyze(yielding(again, again, REQUEST))
 
     assert len({request.id for request in (*found, again, REQUEST)}) == 5
+
+
+WISHES = {
+    "method": "POST",
+    "headers": {"A": "b"},
+    "body": b"x",
+    "cookies": {"a": "b"},
+    "meta": {"m": 1},
+    "priority": 5,
+    "timeout": 3.0,
+    "proxy": "http://proxy.test",
+    "callback": "parse_next",
+    "errback": "failed_next",
+    "dont_filter": True,
+}
+#: What a request does not keep when it is found: it says where and how often it was met before.
+WAYS = {
+    "depth": 7,
+    "found_on": "http://elsewhere.test/",
+    "redirects": ("http://a.test/",),
+    "attempts": ("503",),
+    "id": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("url", "found_at"), [("/a b", "http://site.test/a%20b"), ("X://a b",) * 2]
+)
+@pytest.mark.parametrize("way", [{}, *({name: value} for name, value in WAYS.items())])
+def test_a_request_that_asks_for_nothing_but_its_url_is_a_link(url, found_at, way):
+    [found], _, _ = analyze(yielding(Request(url, **way)))
+
+    assert found == Link(found_at, 3, "http://site.test/dir/page")
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_a_request_that_asks_for_anything_else_stays_one(wish):
+    given = Request("http://site.test/a", **{wish: WISHES[wish]})
+
+    [found], _, _ = analyze(yielding(given))
+
+    assert found == given.replace(depth=3, found_on="http://site.test/dir/page")
+
+
+def test_every_field_of_a_request_is_a_wish_or_part_of_its_way():
+    fields = {field.name for field in dataclasses.fields(Request)}
+
+    assert fields == {"url", *WISHES, *WAYS}
 
 
 def test_a_request_made_from_the_one_before_does_not_inherit_its_redirects():
