@@ -19,7 +19,8 @@ from ..spider import Spider
 #: Nothing of the user's is found before the crawler is imported: a calendar.py, say, is no module
 #: of the standard library.
 _START = """\
-import sys
+import gc, sys
+gc.disable()
 sys.path.insert(0, sys.argv[1])
 from crawler.child.main import main
 main()

@@ -39,6 +39,7 @@ def main() -> None:
             line.send({"unable": traceback.format_exc()})
             return
         gc.freeze()  # what is there now stays: not worth looking at again and again
+        gc.enable()
         line.send({"ready": True})
         worker.work()
     line.send({"figures": _figures(chain)})

@@ -49,6 +49,7 @@ class Worker:
             self._analyze(*frame)
 
     def _analyze(self, message: dict[str, Any], body: bytes) -> None:
+        self._sent = monotonic()
         if "page" in message:
             findings = self._analyzer.analyze(response_from_dict(message["page"] | {"body": body}))
         else:

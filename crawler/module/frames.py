@@ -12,9 +12,19 @@ Frame: TypeAlias = "tuple[dict[str, Any], bytes]"
 _LENGTHS = Struct("!IQ")
 
 
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+#: What contains itself is refused before it gets here: looking for it costs a fifth of the time.
+_encode = json.JSONEncoder(default=_base64, separators=(",", ":"), check_circular=False).encode
+
+
 def pack(message: dict[str, Any], body: bytes = b"") -> bytes:
     """Return the bytes of a frame; bytes within the *message* become base64 text."""
-    text = json.dumps(message, default=_base64, separators=(",", ":")).encode()
+    text = _encode(message).encode()
     return b"".join((_LENGTHS.pack(len(text), len(body)), text, body))
 
 
@@ -41,9 +51,3 @@ class Inbox:
             message, body = json.loads(bytes(view[start:middle])), bytes(view[middle:end])
         del self._bytes[:end]
         return message, body
-
-
-def _base64(value: object) -> str:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} is no value of JSON")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -15,7 +15,7 @@ from gevent.lock import Semaphore
 from ..data import Item, Link, Request, Response
 from ..errors import CrawlerError, ModuleError, Refusal
 from ..wire import error_to_dict, request_from_dict, response_to_dict
-from .analyzer import Analyzer, Found, found_in
+from .analyzer import NO_VERDICTS, Analyzer, Found, Verdict, Verdicts, found_in
 from .base import describe
 from .child import IN_HAND, Child, Gone, patiently
 from .frames import Frame, pack
@@ -66,7 +66,7 @@ class RemoteAnalyzer(Analyzer):
         fetch: Callable[[Request], Response],
         **identity: Any,
     ) -> None:
-        super().__init__(self._findings, **identity)
+        super().__init__(self._answers, **identity)
         self.recovers = True
         self._command = command
         self._introduction = introduction
@@ -96,18 +96,20 @@ class RemoteAnalyzer(Analyzer):
         child, self._child = self._child, None
         return {} if child is None else child.close(_END)
 
-    def analyze(self, response: Response, _verdicts: object = None) -> Generator[Found, None, None]:
+    def analyze(
+        self, response: Response, verdicts: Verdicts = NO_VERDICTS
+    ) -> Generator[Found, None, None]:
         """Wait until the child gets to *response*; then return all that it will find."""
-        return _begun(self._called(response, Response))
+        return _begun(self._called(response, Response, verdicts))
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
-        return _begun(self._called(error, ModuleError))
+        return _begun(self._called(error, ModuleError, NO_VERDICTS))
 
-    def _called(self, origin: Any, kind: type) -> Generator[Found, None, None]:
+    def _called(self, origin: Any, kind: type, verdicts: Verdicts) -> Generator[Found, None, None]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         try:
             with self._handling(origin, kind, request):
-                yield from self._findings(origin)
+                yield from self._findings(origin, verdicts)
         except ModuleError as error:
             told = error.__cause__
             if not isinstance(told, ChildError):
@@ -115,63 +117,77 @@ class RemoteAnalyzer(Analyzer):
             # The words of the child, as if the callback had failed here.
             raise self.error(str(self.mid), error.request, told.reason, told.kind) from told
 
-    def _findings(self, origin: Response | ModuleError) -> Iterator[Any]:
-        """Yield None when the child has got to *origin*, then what is found."""
+    def _findings(self, origin: Response | ModuleError, verdicts: Verdicts) -> Iterator[Any]:
+        """Yield None when the child has got to *origin*, then what is found and not known."""
+        met: list[Verdict] = []
+        known, depth, page = verdicts.known.get, origin.request.depth + 1, _page(origin)
+        try:
+            for found in chain.from_iterable(self._answers(origin)):
+                if type(found) is not str:
+                    yield _datum(found, origin)
+                    continue
+                verdict = known(found)
+                if verdict is None or verdict[0] > depth:
+                    yield Link(found, depth, page)
+                else:
+                    met.append(verdict)
+        finally:
+            verdicts.count(met, depth)
+
+    def _answers(self, origin: Response | ModuleError) -> Iterator[list[Any]]:
+        """Yield what the child says, however many children that takes; nothing twice."""
+        question = _question(origin)
         strikes = deaths = passed = 0
-        with self._in_hand():
-            question = _question(origin)
-            while True:
-                try:
-                    for datum in self._asked(question, origin, passed):
-                        passed += 1
-                        yield datum
-                    return
-                except Gone as gone:
-                    deaths += 1
-                    strikes += gone.at_work
-                    log.warning("%s: %s, with %s in hand", self.mid, gone, origin)
-                    if strikes >= _STRIKES or deaths >= _DEATHS:
-                        raise ChildError(str(gone)) from gone
+        while True:
+            try:
+                for answer in self._asked(question, origin, passed):
+                    passed += len(answer)
+                    yield answer
+                return
+            except Gone as gone:
+                deaths += 1
+                strikes += gone.at_work
+                log.warning("%s: %s, with %s in hand", self.mid, gone, origin)
+                if strikes >= _STRIKES or deaths >= _DEATHS:
+                    raise ChildError(str(gone)) from gone
+
+    def _asked(
+        self, question: Frame, origin: Response | ModuleError, skip: int
+    ) -> Iterator[list[Any]]:
+        """
+        Ask the child, and yield its answer but for the *skip* findings that were yielded before.
+
+        The child is free for others before the last of it is handed on.
+        """
+        answer: list[Any] = [None, *(found_in(origin, one) for one in getattr(origin, "found", ()))]
+        message: dict[str, Any] = {}
+        with self._in_hand() as child, child.turn(*question):
+            while "end" not in message:
+                yield answer[skip:]
+                skip = max(0, skip - len(answer))
+                message = self._next(child, message)
+                answer = message.get("found", [])
+            self._done += 1
+        yield answer[skip:]
+        if "failed" in message:
+            raise ChildError(**message["failed"])
 
     @contextmanager
-    def _in_hand(self) -> Iterator[None]:
+    def _in_hand(self) -> Iterator[Child]:
         patiently(self._slots.acquire)
         try:
-            yield
+            yield self._ready_child()
         finally:
             self._slots.release()
 
-    def _asked(self, question: Frame, origin: Response | ModuleError, skip: int) -> Iterator[Any]:
-        """Ask the child, and yield its answer but for the *skip* data that were yielded before."""
-        child, failure = self._ready_child(), None
-        with child.turn(*question):
-            for datum in islice(self._answer(child, origin), skip, None):
-                if isinstance(datum, ChildError):
-                    failure = datum
-                    break
-                yield datum
-                if isinstance(datum, Item):
-                    child.began = monotonic()  # the time to hand it on was not the child's
-        self._done += 1
-        if failure is not None:
-            raise failure
-
-    def _answer(self, child: Child, origin: Response | ModuleError) -> Iterator[Any]:
-        """Yield what the child finds; a ChildError is the last, if it says that it failed."""
-        yield None
-        for found in getattr(origin, "found", ()):
-            yield found_in(origin, found)
-        while True:
-            message, _ = child.receive()
-            for found in message.get("found", ()):
-                yield _found(found, origin)
-            if "fetch" in message:
-                child.send(self._fetched(request_from_dict(message["fetch"])))
-                child.began = monotonic()
-            if "failed" in message:
-                yield ChildError(**message["failed"])
-            if "end" in message:
-                return
+    def _next(self, child: Child, last: dict[str, Any]) -> dict[str, Any]:
+        """Return what the child says after its *last* words, which may have asked for a page."""
+        if "fetch" in last:
+            child.send(self._fetched(request_from_dict(last["fetch"])))
+        if "fetch" in last or any(map(_is_item, last.get("found", ()))):
+            child.began = monotonic()  # the time to fetch, or to hand items on, was not the child's
+        message, _ = child.receive()
+        return message
 
     def _fetched(self, request: Request) -> bytes:
         try:
@@ -248,11 +264,18 @@ def _framed(name: str, response: Response) -> Frame:
     return {name: fields}, body
 
 
-def _found(found: Any, origin: Response | ModuleError) -> Found:
-    """Return what a child has found: a text is a link, everything else says what it is."""
-    if isinstance(found, str):
-        page = origin.url if isinstance(origin, Response) else origin.request.url
-        return Link(found, origin.request.depth + 1, page)
+def _is_item(found: Any) -> bool:
+    return type(found) is dict and "item" in found
+
+
+def _datum(found: Any, origin: Response | ModuleError) -> Any:
+    """Return as a datum what the child has found and is no text; anything of ours is one."""
+    if type(found) is not dict:
+        return found
     if "item" in found:
         return Item(found["item"], origin.request)
     return request_from_dict(found["request"])
+
+
+def _page(origin: Response | ModuleError) -> str:
+    return origin.url if isinstance(origin, Response) else origin.request.url

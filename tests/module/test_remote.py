@@ -16,7 +16,7 @@ from crawler.child.introduction import command, introduction
 from crawler.data import Headers, Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
-from crawler.module.child import Child, Gone
+from crawler.module.child import IN_HAND, Child, Gone
 from crawler.module.frames import Inbox, pack
 from crawler.module.shared import Slots
 from crawler.spider import Spider
@@ -240,6 +240,41 @@ def test_requests_that_a_middleware_found_are_passed_on_once(make):
     assert len(rest) == 3
 
 
+class Verdicts:
+    def __init__(self, **known):
+        self.known = known
+        self.counted = []
+
+    def count(self, met, depth):
+        self.counted.append((met, depth))
+
+
+class Linking(Spider):
+    """Finds links, some of them twice; dies of the page halfway, the first time."""
+
+    mark = ""
+
+    def parse(self, response):
+        for n in range(300):
+            yield f"/{n % 200}"
+            if n == 250 and not Path(self.mark).exists():
+                Path(self.mark).touch()
+                os._exit(3)
+
+
+def test_links_with_a_verdict_are_left_out_and_counted_once_although_the_child_dies(make, tmp_path):
+    seen, deep = (1, "seen"), (2, "seen")
+    verdicts = Verdicts(**{f"{URL}{n}": seen for n in range(50)}, **{f"{URL}50": deep})
+
+    found = list(make(Linking(mark=str(tmp_path / "died"))).analyze(page(), verdicts))
+
+    assert (tmp_path / "died").exists()
+    assert [link.url for link in found] == [
+        f"{URL}{n % 200}" for n in range(300) if n % 200 not in range(50)
+    ]
+    assert verdicts.counted == [([seen] * 100, 1)]
+
+
 class Failing(Spider):
     def parse(self, response):
         yield {"before": 1}
@@ -321,6 +356,30 @@ def test_a_call_that_is_given_up_takes_the_child_along_and_others_get_another(ma
     assert ended(pid)
     assert analyzer.restarts == 1
     assert analyzer.counts.handling == 0
+
+
+def test_a_call_that_is_given_up_when_the_child_has_done_with_it_does_not(make):
+    analyzer = make(Finder())
+    findings = analyzer.analyze(page())
+    next(findings)
+    pid = analyzer.summary().extra["pid"]
+
+    findings.close()
+
+    assert not ended(pid)
+    assert len(list(analyzer.analyze(page()))) == 3
+    assert (analyzer.restarts, analyzer.counts.handling) == (0, 0)
+
+
+def test_who_is_slow_to_take_findings_does_not_hold_up_the_pages_behind(make):
+    analyzer = make(Finder())
+    slow = []
+    for _ in range(2 * IN_HAND):
+        slow.append(analyzer.analyze(page()))
+        next(slow[-1])
+
+    assert len(list(analyzer.analyze(page()))) == 3
+    assert [len(list(findings)) for findings in slow] == [2] * len(slow)
 
 
 def test_a_time_limit_ends_the_child_that_overran_it(make):
