@@ -102,24 +102,25 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "StateError",
 ]
 
-#: Which parts of the package the names are in.
+#: Which parts of the package the names are in: those that need fewer others first.
 _PARTS = (
-    "buffer",
-    "crawl",
-    "data",
     "errors",
+    "data",
+    "buffer",
+    "module",
+    "spider",
     "fetch",
     "frontier",
-    "job",
-    "module",
     "scheduler",
-    "spider",
+    "job",
+    "crawl",
 )
 
 
 class _Package(ModuleType):
     """
-    Imports its parts when one of their names is first asked for.
+    Imports its parts when one of their names is first asked for, and no more than it takes: a
+    process that analyses for a crawl does without most of what drives one.
 
     Until then `import crawler` costs nothing, and the command line can patch the standard
     library before anything else is imported.
@@ -131,6 +132,8 @@ class _Package(ModuleType):
         for part in _PARTS:
             found = vars(import_module(f".{part}", __name__))
             vars(self).update({known: found[known] for known in __all__ if known in found})
+            if name in found:
+                break
         return vars(self)[name]
 
     def __setattr__(self, name: str, value: object) -> None:

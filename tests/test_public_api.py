@@ -42,3 +42,15 @@ def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
 
     assert told.stdout.split() == ["False", "True", "True", "True"], told.stderr
+
+
+def test_a_spider_is_imported_without_what_drives_a_crawl():
+    code = (
+        "import sys; from crawler import Page, Request, Spider; "
+        "print([part for part in ('crawl', 'scheduler', 'fetch', 'job')"
+        " if f'crawler.{part}' in sys.modules])"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+
+    assert told.stdout.strip() == "[]", told.stderr
