@@ -27,7 +27,7 @@ http {{
     default_type text/html; charset utf-8;
     open_file_cache max=200000 inactive=600s; open_file_cache_valid 600s;
     server {{
-        listen 127.0.0.1:{port} backlog=4096; root {place};
+        listen 127.0.0.1:{port} backlog=4096; {second} root {place};
         location = / {{ try_files /page/0 =404; }}
         location /page/ {{ }}
         location / {{ return 404; }}
@@ -69,7 +69,10 @@ class Nginx:
         (self._place / "page").mkdir()
         for number in range(self.shape.pages):
             (self._place / "page" / str(number)).write_bytes(self.shape.page(number))
-        text = _CONFIGURATION.format(place=self._place, port=self.shape.port)
+        port = self.shape.port
+        # Names of this machine mean both of its addresses, where there are two.
+        second = f"listen [::1]:{port} backlog=4096;" if _has_ipv6() else ""
+        text = _CONFIGURATION.format(place=self._place, port=port, second=second)
         (self._place / "conf").write_text(text, encoding="utf-8")
 
     def _wait(self) -> None:
@@ -97,3 +100,11 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port
+
+
+def _has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True

@@ -11,6 +11,7 @@ import json
 import select
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -37,13 +38,13 @@ class StaticServer:
     """Serves a site, and counts the pages it was asked for."""
 
     def __init__(self, shape: Shape) -> None:
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
-        self.listener.setblocking(False)
-        self.shape = replace(shape, port=self.listener.getsockname()[1])
+        self._listeners = {listener.fileno(): listener for listener in _listeners()}
+        self.shape = replace(shape, port=_port(next(iter(self._listeners.values()))))
         self.reset()
         self._connections: dict[int, Connection] = {}
         self._epoll = select.epoll()
-        self._epoll.register(self.listener, select.EPOLLIN)
+        for descriptor in self._listeners:
+            self._epoll.register(descriptor, select.EPOLLIN)
 
     def reset(self) -> None:
         self.requests = 0
@@ -63,8 +64,8 @@ class StaticServer:
                     if not sys.stdin.readline():
                         return
                     self._tell()
-                elif descriptor == self.listener.fileno():
-                    self._accept()
+                elif descriptor in self._listeners:
+                    self._accept(self._listeners[descriptor])
                 else:
                     self._go_on(descriptor, events)
 
@@ -73,10 +74,10 @@ class StaticServer:
         print(json.dumps({"pages": self.pages, "requests": self.requests}), flush=True)
         self.reset()
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with suppress(BlockingIOError):
             while True:
-                sock, _ = self.listener.accept()
+                sock, _ = listener.accept()
                 sock.setblocking(False)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._connections[sock.fileno()] = Connection(sock)
@@ -126,6 +127,22 @@ class StaticServer:
     def _close(self, connection: Connection) -> None:
         del self._connections[connection.sock.fileno()]
         connection.sock.close()
+
+
+def _listeners() -> Iterator[socket.socket]:
+    """Listen at 127.0.0.1, and at the same port of ::1 if there is one: names mean both."""
+    first = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    first.setblocking(False)
+    yield first
+    with suppress(OSError):
+        second = socket.create_server(("::1", _port(first)), family=socket.AF_INET6, backlog=4096)
+        second.setblocking(False)
+        yield second
+
+
+def _port(listener: socket.socket) -> int:
+    port: int = listener.getsockname()[1]
+    return port
 
 
 def main(shape: dict[str, Any]) -> None:

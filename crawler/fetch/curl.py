@@ -10,6 +10,7 @@ from functools import cached_property
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any, Self
 
 import gevent
@@ -33,6 +34,9 @@ log = logging.getLogger(__name__)
 _WAITS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 #: How many descriptors there should be for each connection; one in use has two.
 _SHARE = 4
+
+#: Seconds for which the address of a name is good at least; twice that at most.
+_ADDRESSES_LAST = 60
 
 #: Options and codes that libcurl has and pycurl does not name.
 _SUPPRESS_CONNECT_HEADERS = 265
@@ -86,6 +90,7 @@ class CurlFetch:
         self._allow_address = AddressGuard() if allow_address is None else allow_address
         self._multi: Multi | None = None
         self._lowered = False
+        self._tidied_at = monotonic()
         self._idle: list[Handle] = []
 
     def trust(self, url: str) -> None:
@@ -125,6 +130,9 @@ class CurlFetch:
         handle = self._idle.pop() if self._idle else self._new_handle()
         try:
             handle.prepare(request)
+            if monotonic() - self._tidied_at >= _ADDRESSES_LAST:
+                self._tidied_at = monotonic()
+                handle.forget_addresses(_ADDRESSES_LAST)
             if self._hosts is None:
                 failure = multi.perform(handle.easy)
             else:
@@ -196,6 +204,8 @@ class CurlFetch:
             pycurl.LOW_SPEED_LIMIT: 1,
             pycurl.LOW_SPEED_TIME: max(1, round(limits.stall)),
             pycurl.MAXFILESIZE_LARGE: limits.body,
+            # Or it looks for old ones at the end of each transfer, among those of all hosts.
+            pycurl.DNS_CACHE_TIMEOUT: -1,
             # No proxy from the environment, and no header of the page's for the proxy.
             pycurl.PROXY: "",
             pycurl.NOPROXY: "",

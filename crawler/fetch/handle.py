@@ -66,6 +66,11 @@ class Handle:
         if request.body or request.method != "GET":
             self._set_method(request)
 
+    def forget_addresses(self, seconds: int) -> None:
+        """Let libcurl forget, after this transfer, the addresses it has known for longer."""
+        self._special = True
+        self.easy.setopt(pycurl.DNS_CACHE_TIMEOUT, seconds)
+
     def response(self) -> Response:
         """Return what the finished transfer brought."""
         lines = self._lines

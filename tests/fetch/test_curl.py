@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import gevent
+import pycurl
 import pytest
 
 from crawler import CurlFetch, FetchError, Request, StateError
@@ -279,3 +280,36 @@ def test_limits_are_more_than_nothing(limit):
 def test_it_needs_a_connection():
     with pytest.raises(ValueError, match="max_connections"):
         CurlFetch(max_connections=0)
+
+
+@pytest.fixture
+def known(serve, monkeypatch):
+    """Fetch from a host of that name, *later* or not, and say if its address was known."""
+    said, now = [], [0.0]
+    monkeypatch.setattr("crawler.fetch.curl._ADDRESSES_LAST", 1)
+    monkeypatch.setattr("crawler.fetch.curl.monotonic", lambda: now[0])
+    url = serve({"/": "home"}).url("/")
+
+    def known(name, *, later=False):
+        if later:
+            gevent.sleep(1.1)
+            now[0] += 1.1
+        said.clear()
+        fetch(Request(url.replace("127.0.0.1", name)))
+        return any(b"was found in DNS cache" in text for text in said)
+
+    with CurlFetch() as fetch:
+        talkative = {pycurl.VERBOSE: 1, pycurl.DEBUGFUNCTION: lambda _, text: said.append(text)}
+        fetch._options = fetch._options | talkative | {pycurl.FORBID_REUSE: 1}
+        yield known
+
+
+def test_the_address_of_a_name_is_known_for_a_while_and_then_asked_for_again(known):
+    assert [known("a.localhost"), known("a.localhost")] == [False, True]
+    assert [known("a.localhost", later=True), known("a.localhost")] == [False, True]
+
+
+def test_addresses_are_forgotten_though_nobody_asks_for_them_again(known):
+    known("a.localhost")
+    known("b.localhost", later=True)
+    assert not known("a.localhost")
