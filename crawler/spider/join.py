@@ -29,7 +29,7 @@ _MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 
 #: The hrefs met lately that are URLs already: they lead to the same place from every site.
-whole: dict[str, str] = {}
+_whole: dict[str, str] = {}
 
 
 class Joiner:
@@ -37,7 +37,7 @@ class Joiner:
     Joins the hrefs of one page to *base*.
 
     What is no URL comes back as it is, for the frontier to refuse and count.
-    *known* has the answer for plain paths and, as *whole* has, for plain URLs; "" for the others.
+    *known* has the answer for plain hrefs, "" for the others.
     """
 
     def __init__(self, response: Response, base: str) -> None:
@@ -46,7 +46,7 @@ class Joiner:
         self.known = _known(_root(base) if base.startswith(_HTTP) else "")
 
     def __call__(self, href: str) -> str:
-        if url := whole.get(href) or self.known[href]:
+        if url := self.known[href]:
             return url
         if self.known.root and _FROM_FOLDER.match(href):
             return self._folder + href
@@ -63,16 +63,19 @@ class Joiner:
 
 
 class _Known(dict[str, str]):
-    """The URLs that paths lead to which were met in the pages of one site: most are on every page."""
+    """The URLs of hrefs met in the pages of one site: most are on every page of it."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
         self.root = root
 
     def __missing__(self, href: str) -> str:
-        if self.root and _FROM_ROOT.match(href):
-            return _keep(self, href, self.root + href[1:], _MANY)
-        return _keep(whole, href, href, _MANY_WHOLE) if _WHOLE.match(href) else ""
+        url = _whole.get(href, "")
+        if not url and self.root and _FROM_ROOT.match(href):
+            url = self.root + href[1:]
+        elif not url and _WHOLE.match(href):
+            url = _keep(_whole, href, href, _MANY_WHOLE)
+        return url and _keep(self, href, url, _MANY)
 
 
 def _keep(known: dict[str, str], href: str, url: str, many: int) -> str:

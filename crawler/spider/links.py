@@ -11,7 +11,7 @@ from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
 from .elements import root_name
-from .join import Joiner, whole
+from .join import Joiner
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
 from .sitemap import GZIP, parse_sitemap
 from .syndication import parse_feed
@@ -187,7 +187,7 @@ def _in_tree(
     known = join.known
     find = _anchors if attributes.keys() <= _ANCHORS else _hrefs
     for href in find(_elements(tree, attributes, css), attributes, nofollow):
-        if url := whole.get(href) or known[href] or _elsewhere(join, href.strip(_BLANKS)):
+        if url := known[href] or _elsewhere(join, href.strip(_BLANKS)):
             yield url
 
 
