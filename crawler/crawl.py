@@ -188,9 +188,8 @@ def stream(
         if job is not None:
             fetcher = job.around(fetcher)
             job.store.on_failure = result.fail
-        around = Middlewares(
-            fetcher, [*download_middlewares, *map(_made, spider.download_middlewares)]
-        )
+        downloads = [*download_middlewares, *map(_made, spider.download_middlewares)]
+        around = Middlewares(fetcher, downloads)
         cleanup.callback(around.close)
         fetch_one = partial(_fetch_for, scheduler, around)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)

@@ -231,7 +231,7 @@ class Response:
         flags: frozenset[str] = frozenset(),
         found: tuple[Request, ...] = (),
     ) -> None:
-        # All at once: a frozen dataclass sets its fields one by one, at three times the cost.
+        # All at once: a frozen dataclass makes a call for each field.
         values = {
             "url": url,
             "status": status,
@@ -286,8 +286,7 @@ def _draft(cls: type[Any]) -> type[Any]:
     """
     Return the class an instance of *cls*, a frozen one, has while its attributes are set.
 
-    They are set as those of any class then: a frozen dataclass makes a call for each, which
-    would be a third of what a fetch costs us beyond libcurl's part.
+    They are set as those of any class then: a frozen dataclass makes a call for each.
     """
     plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     return type(cls.__name__, (cls,), {"__slots__": (), **plain})

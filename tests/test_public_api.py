@@ -20,6 +20,13 @@ def test_exports_exactly_what_it_promises():
     assert all(hasattr(crawler, name) for name in crawler.__all__)
 
 
+def printed_by(code):
+    """Run *code* in a fresh interpreter."""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
 def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
     code = (
         "import sys, crawler; from gevent import monkey; "
@@ -27,9 +34,7 @@ def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
         "[name for name in ('requests', 'rich', 'click', 'parsel') if name in sys.modules])"
     )
 
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-
-    assert told.stdout.strip() == "False []", told.stderr
+    assert printed_by(code).strip() == "False []"
 
 
 def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
@@ -39,9 +44,7 @@ def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
         "print(callable(crawl), crawler.crawl is crawl, PoolClosed is crawler.errors.PoolClosed)"
     )
 
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-
-    assert told.stdout.split() == ["False", "True", "True", "True"], told.stderr
+    assert printed_by(code).split() == ["False", "True", "True", "True"]
 
 
 def test_a_spider_is_imported_without_what_drives_a_crawl():
@@ -51,6 +54,4 @@ def test_a_spider_is_imported_without_what_drives_a_crawl():
         " if f'crawler.{part}' in sys.modules])"
     )
 
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-
-    assert told.stdout.strip() == "[]", told.stderr
+    assert printed_by(code).strip() == "[]"

@@ -19,14 +19,14 @@ from .limits import Limits
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
 _END = b"\r\n"
-_CODED = b"content-encoding"
-#: What is opened here only libcurl waits for: the hub need not know.
-_socket = get_original("socket", "socket")
-_close = get_original("os", "close")
 _BLANK = (_END, b"\n")
+_CODED = b"content-encoding"
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _PLAIN = Request("http://plain.invalid/")
+#: What is opened here only libcurl waits for: the hub need not know.
+_socket = get_original("socket", "socket")
+_close = get_original("os", "close")
 
 
 class Handle:

@@ -14,8 +14,8 @@ from .politeness import Politeness
 _WEIGHT = 0.3
 #: Among hosts that are due, a point of priority is worth this many seconds of waiting.
 _PRIORITY_SECONDS = 1.0
-#: How many requests a host that needs no rest, and shares no address, begins before the others go first: it has the
-#: connections, and much that is remembered of it.
+#: How many requests a host that needs no rest, and shares no address, begins before the others
+#: go first: it has the connections, and much that is remembered of it.
 _TURN = 16
 #: How many stale entries a heap may have besides one for each host.
 _SLACK = 100

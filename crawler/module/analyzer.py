@@ -176,8 +176,8 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
     """
     Return *found* as met in *origin*: the only place where depth grows.
 
-    A request that asks for nothing but its URL is a link: a third of the cost here, and less
-    wherever it is passed on.
+    A request that asks for nothing but its URL is a link, which costs less here and wherever
+    it is passed on.
     """
     page = origin.url if isinstance(origin, Response) else origin.request.url
     depth = origin.request.depth + 1

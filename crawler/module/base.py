@@ -43,10 +43,15 @@ class Counts:
     ended_at: float = 0.0
 
     def ended(self, now: float, seconds: float, *, failed: bool) -> None:
-        kept = 0.5 ** ((now - self.ended_at) / _HALF_LIFE) * (1 - _WEIGHT)
+        kept = self.fading(now) * (1 - _WEIGHT)
         self.latency = self.latency * kept + seconds * _WEIGHT
         self.failing = self.failing * kept + failed * _WEIGHT
         self.ended_at = now
+
+    def fading(self, now: float) -> float:
+        """Return how much of the averages still counts."""
+        left: float = 0.5 ** ((now - self.ended_at) / _HALF_LIFE)
+        return left
 
 
 def load_score(counts: Counts) -> float:
@@ -58,7 +63,7 @@ def load_score(counts: Counts) -> float:
     fails. Both fade with time, to give a module another chance; latencies closer than 50 ms are
     the same. One that joins late starts level.
     """
-    fading: float = 0.5 ** ((monotonic() - counts.ended_at) / _HALF_LIFE)
+    fading = counts.fading(monotonic())
     latency = counts.latency * fading
     slowness = round(latency / (1.0 + latency) * 20) / 20
     failing = round(counts.failing * fading, 2)
