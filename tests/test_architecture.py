@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "crawler"
-BASE = {"errors", "data", "charset", "url", "wire"}
+BASE = {"errors", "data", "charset", "url", "waiters", "wire"}
 #: What each part may import at run time, besides itself.
 ALLOWED = {
     "errors": set(),
     "charset": set(),
     "data": {"charset"},
     "url": {"errors"},
+    "waiters": set(),
     "wire": {"data", "errors"},
-    "buffer": {"errors"},
+    "buffer": {"errors", "waiters"},
     "module": BASE,
     "fetch": BASE,
     "frontier": BASE,

@@ -14,18 +14,17 @@ T = TypeVar("T")
 class Buffer(Generic[T]):
     """Holds up to *capacity* data; what is inside a closed one can still be taken out."""
 
-    __slots__ = ("_data", "capacity", "closed", "emptied_at", "size")
+    __slots__ = ("capacity", "closed", "data", "emptied_at")
 
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
             raise ValueError(f"a buffer's capacity must be at least 1, not {capacity!r}")
         self.capacity = capacity
         self.closed = False
-        #: How many data are inside; what asks for every datum asks here, not len().
-        self.size = 0
+        #: Oldest first. A pool, which has made sure that it may, puts and takes here.
+        self.data: deque[T] = deque()
         #: When the last datum left, by the owner's clock.
         self.emptied_at = 0.0
-        self._data: deque[T] = deque()
 
     def put(self, datum: T) -> None:
         """Add *datum*; raise queue.Full if there is no room."""
@@ -33,23 +32,21 @@ class Buffer(Generic[T]):
             raise BufferClosed("cannot put into a closed buffer")
         if datum is None:
             raise ValueError("None is not a datum")
-        if self.size >= self.capacity:
+        if len(self.data) >= self.capacity:
             raise Full
-        self._data.append(datum)
-        self.size += 1
+        self.data.append(datum)
 
     def get(self) -> T:
         """Remove and return the oldest datum; raise queue.Empty if there is none."""
-        if self.size:
-            self.size -= 1
-            return self._data.popleft()
+        if self.data:
+            return self.data.popleft()
         raise BufferClosed("the closed buffer has nothing left") if self.closed else Empty
 
     def close(self) -> None:
         self.closed = True
 
     def __len__(self) -> int:
-        return self.size
+        return len(self.data)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "open"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, Full
 from time import monotonic
-from typing import Generic, NoReturn, TypeVar
-
-from gevent.lock import Semaphore
+from typing import Generic, TypeVar
 
 from ..errors import PoolClosed
+from ..waiters import Waiters
 from .buffer import Buffer
 
 T = TypeVar("T")
@@ -31,9 +31,8 @@ class Pool(Generic[T]):
     A first-in, first-out channel between greenlets, made of 1 to *max_buffers* buffers.
 
     A buffer is added when all are full. One that has stood empty for *linger* seconds
-    is given back, so that a pool whose load comes in waves does not flap. The two
-    semaphores count free places and waiting data; they are the only places to block,
-    and greenlets switch nowhere else, so the buffers need no lock.
+    is given back, so that a pool whose load comes in waves does not flap. Greenlets
+    switch only where they wait for room or for a datum, so the buffers need no lock.
     """
 
     def __init__(self, buffer_capacity: int, max_buffers: int, *, linger: float = 1.0) -> None:
@@ -49,41 +48,47 @@ class Pool(Generic[T]):
         self._roomy = [first]
         #: For each datum, oldest first, the buffer it is in.
         self._order: deque[Buffer[T]] = deque()
-        self._room = Semaphore(buffer_capacity * max_buffers)
-        self._data = Semaphore(0)
+        #: How many data there may be; none once it is closed.
+        self._places = buffer_capacity * max_buffers
+        self._putters = Waiters()
+        self._getters = Waiters()
 
     def put(self, datum: T, timeout: float | None = None) -> None:
         """Add *datum*, waiting for room; raise queue.Full after *timeout* seconds."""
         if datum is None:
             raise ValueError("None is not a datum")
-        acquired = self._room.acquire(True, timeout)
-        if self.closed:
-            self._refuse(self._room)
-        if not acquired:
-            raise Full
+        if len(self._order) >= self._places:
+            self._wait(self._putters, lambda: len(self._order) < self._places, Full, timeout)
         if not self._roomy:
             self._grow()
         buffer = self._roomy[-1]
-        buffer.put(datum)
+        data = buffer.data
+        data.append(datum)
         self._order.append(buffer)
-        if buffer.size == self.buffer_capacity:
+        if len(data) == self.buffer_capacity:
             self._roomy.pop()
-        self._data.release()
+        if self._getters.asleep > 0:
+            self._getters.wake()
 
     def get(self, timeout: float | None = None) -> T:
         """Remove and return the oldest datum, waiting for one; raise queue.Empty after *timeout*."""
-        acquired = self._data.acquire(True, timeout)
-        if self.closed:
-            self._refuse(self._data)
-        if not acquired:
-            raise Empty
-        datum = self._pick()
-        self._room.release()
+        if not self._order:
+            self._wait(self._getters, lambda: bool(self._order), Empty, timeout)
+        buffer = self._order.popleft()
+        data = buffer.data
+        if len(data) == self.buffer_capacity:
+            self._roomy.append(buffer)
+        datum = data.popleft()
+        if not data and len(self._buffers) > 1:
+            buffer.emptied_at = monotonic()
+            self._trim()
+        if self._putters.asleep > 0:
+            self._putters.wake()
         return datum
 
     def push(self, datum: T) -> bool:
         """Add *datum* without ever waiting: a full pool loses its oldest. Say if it did."""
-        full = len(self._order) == self.buffer_capacity * self.max_buffers
+        full = len(self._order) == self._places
         if full and not self.closed:
             self.get()
         self.put(datum)
@@ -92,11 +97,12 @@ class Pool(Generic[T]):
     def close(self) -> list[T]:
         """Wake every waiter with PoolClosed; return what was left, oldest first."""
         self.closed = True
-        left = [self._pick() for _ in range(len(self._order))]
+        self._places = 0
+        left = [self._order.popleft().get() for _ in range(len(self._order))]
         for buffer in self._buffers:
             buffer.close()
-        self._room.release()
-        self._data.release()
+        self._putters.wake_all()
+        self._getters.wake_all()
         return left
 
     @property
@@ -115,19 +121,22 @@ class Pool(Generic[T]):
         buffers = f"{self.buffer_number}/{self.max_buffers} buffers"
         return f"<Pool {state}, {len(self)} data in {buffers}>"
 
-    def _refuse(self, semaphore: Semaphore) -> NoReturn:
-        semaphore.release()  # pass the wake-up on to the next waiter
-        raise PoolClosed("the pool is closed")
-
-    def _pick(self) -> T:
-        buffer = self._order.popleft()
-        if buffer.size == self.buffer_capacity:
-            self._roomy.append(buffer)
-        datum = buffer.get()
-        if not buffer.size and len(self._buffers) > 1:
-            buffer.emptied_at = monotonic()
-            self._trim()
-        return datum
+    def _wait(
+        self,
+        waiters: Waiters,
+        is_ready: Callable[[], bool],
+        late: type[Exception],
+        timeout: float | None,
+    ) -> None:
+        """Wait until *is_ready*; raise *late* after *timeout* seconds, PoolClosed when closed."""
+        due = None if timeout is None else monotonic() + timeout
+        in_time = True
+        while not self.closed and not is_ready():
+            if not in_time:
+                raise late
+            in_time = waiters.wait(None if due is None else max(0.0, due - monotonic()))
+        if self.closed:
+            raise PoolClosed("the pool is closed")
 
     def _grow(self) -> None:
         buffer = Buffer[T](self.buffer_capacity)

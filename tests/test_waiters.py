@@ -1,0 +1,118 @@
+import gevent
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.waiters import Waiters
+
+
+@pytest.fixture
+def waiters():
+    return Waiters()
+
+
+def spawn(waiters, number):
+    greenlets = [gevent.spawn(waiters.wait) for _ in range(number)]
+    gevent.idle()
+    assert waiters.asleep == number
+    return greenlets
+
+
+def test_wakes_the_one_that_waited_longest(waiters):
+    greenlets = spawn(waiters, 3)
+
+    waiters.wake()
+    gevent.idle()
+
+    assert [greenlet.ready() for greenlet in greenlets] == [True, False, False]
+    assert waiters.asleep == 2
+    gevent.killall(greenlets, timeout=5)
+
+
+def test_wakes_another_each_time_also_before_the_first_has_run(waiters):
+    greenlets = spawn(waiters, 3)
+
+    waiters.wake()
+    waiters.wake()
+    gevent.idle()
+
+    assert [greenlet.ready() for greenlet in greenlets] == [True, True, False]
+    gevent.killall(greenlets, timeout=5)
+
+
+def test_wakes_all(waiters):
+    greenlets = spawn(waiters, 20)
+
+    waiters.wake()
+    waiters.wake_all()
+
+    assert len(gevent.joinall(greenlets, timeout=5)) == 20
+    assert all(greenlet.value is True for greenlet in greenlets)
+
+
+def test_does_not_keep_what_nobody_waited_for(waiters):
+    waiters.wake()
+    waiters.wake_all()
+
+    assert waiters.wait(timeout=0) is False
+
+
+def test_says_when_the_time_is_over(waiters):
+    assert waiters.wait(timeout=0.01) is False
+    assert waiters.asleep <= 0
+
+
+def test_a_waiter_that_dies_after_it_was_woken_leaves_that_to_the_next(waiters):
+    first, second = spawn(waiters, 2)
+
+    waiters.wake()
+    first.kill(block=False)
+    gevent.idle()
+
+    assert second.ready() or first.value is True
+    gevent.killall([first, second], timeout=5)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(["take", "take in time", "give", "yield"]),
+            st.tuples(st.just("kill"), st.integers(0, 40)),
+        ),
+        max_size=60,
+    )
+)
+def test_nobody_sleeps_while_there_is_something_to_take(steps):
+    """The loop in which every user waits; takers come and go, are killed and run out of time."""
+    waiters, given_, taken, takers = Waiters(), [], [], []
+
+    def take(timeout=None):
+        while not given_:
+            if not waiters.wait(timeout):
+                return
+        taken.append(given_.pop())
+
+    def give():
+        given_.append(1)
+        if waiters.asleep > 0:
+            waiters.wake()
+
+    for step in steps:
+        if step == "give":
+            give()
+        elif step == "yield":
+            gevent.sleep(0)
+        elif step == "take":
+            takers.append(gevent.spawn(take))
+        elif step == "take in time":
+            takers.append(gevent.spawn(take, 0.0001))
+        elif takers:
+            takers[step[1] % len(takers)].kill(block=False)
+    gevent.sleep(0.001)
+    gevent.idle()
+    asleep = [taker for taker in takers if not taker.ready()]
+    gevent.killall(takers, timeout=5)
+
+    assert not (asleep and given_)
+    assert len(given_) + len(taken) == steps.count("give")
+    assert waiters.asleep <= 0
