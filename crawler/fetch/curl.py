@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
+from weakref import WeakSet
 
 import gevent
 import pycurl
@@ -92,6 +93,7 @@ class CurlFetch:
         self._lowered = False
         self._tidied_at = monotonic()
         self._idle: list[Handle] = []
+        _open_in_process.add(self)
 
     def trust(self, url: str) -> None:
         """Let the guard of addresses take the host of *url* for one that the user named."""
@@ -170,19 +172,17 @@ class CurlFetch:
 
     def _open(self) -> Multi:
         multi, hub = self._multi, get_hub()
-        if multi is not None and multi.pid == os.getpid():
-            if multi.hub is not hub:
-                raise StateError("a CurlFetch serves the thread that used it first")
-            return multi
-        if multi is not None:
-            self._abandon(multi)
-        self._multi = Multi(hub, self._max_connections)
-        return self._multi
+        if multi is None:
+            multi = self._multi = Multi(hub, self._max_connections)
+        elif multi.hub is not hub:
+            raise StateError("a CurlFetch serves the thread that used it first")
+        return multi
 
-    def _abandon(self, multi: Multi) -> None:
+    def abandon(self) -> None:
         """Leave the connections to the process we were forked from: closing would end them."""
-        _abandoned.append((multi, self._idle))
-        self._idle = []
+        if self._multi is not None:
+            _abandoned.append((self._multi, self._idle))
+        self._multi, self._idle = None, []
 
     def _new_handle(self) -> Handle:
         return Handle(self._options, self.limits, self._allow_address)
@@ -221,7 +221,17 @@ class CurlFetch:
         return {pycurl.CAINFO: authorities} if authorities else {}
 
 
+#: Those that may have connections, which a forked child must not touch.
+_open_in_process: WeakSet[CurlFetch] = WeakSet()
 _abandoned: list[object] = []
+
+
+def _abandon_all() -> None:
+    for fetch in _open_in_process:
+        fetch.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _system_authorities() -> str | None:

@@ -18,9 +18,10 @@ from .limits import Limits
 #: Says whether a request may connect to an address: (ip, port, request).
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
-_END = b"\r\n"
-_BLANK = (_END, b"\n")
+_HEAD_ENDS = b"\r\n\r\n"
+_BLANK = (b"\r\n", b"\n")
 _CODED = b"content-encoding"
+_STATUS, _SECONDS = pycurl.RESPONSE_CODE, pycurl.TOTAL_TIME
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _PLAIN = Request("http://plain.invalid/")
@@ -73,18 +74,18 @@ class Handle:
 
     def response(self) -> Response:
         """Return what the finished transfer brought."""
-        lines = self._lines
+        lines, request, easy = self._lines, self._request, self.easy
         head = b"".join(lines)
-        self.limits.check_headers(len(head))
-        if lines.count(_END) != 1 or lines[-1] != _END:
+        size = len(head)
+        if head.find(_HEAD_ENDS) != size - 4 or size > self.limits.headers:
+            self.limits.check_headers(size)
             head = _final_head(lines)
         headers = Headers(head)
         body = b"".join(self._chunks)
-        if body and _CODED in head.lower():
+        if body and head.lower().find(_CODED) >= 0:  # "in" is slower by an exception inside
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits)
-        status = self.easy.getinfo(pycurl.RESPONSE_CODE)
-        elapsed = self.easy.getinfo(pycurl.TOTAL_TIME)
-        return Response(self._request.url, status, headers, body, self._request, elapsed)
+        status, elapsed = easy.getinfo(_STATUS), easy.getinfo(_SECONDS)
+        return Response(request.url, status, headers, body, request, elapsed)
 
     @property
     def header_size(self) -> int:

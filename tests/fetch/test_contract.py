@@ -247,6 +247,16 @@ def test_codings_are_undone(fetch, serve, coding, body):
     assert fetch(Request(site.url())).body == PAGE
 
 
+@pytest.mark.parametrize("name", ["Content-Encoding", "CONTENT-encoding", "cOnTeNt-EnCoDiNg"])
+def test_codings_are_undone_however_their_field_is_written(fetch, serve, name):
+    site = serve({"/": Reply(headers={name: "gzip"}, body=gzip.compress(PAGE))})
+
+    response = fetch(Request(site.url()))
+
+    assert response.body == PAGE
+    assert name in [given for given, _ in response.headers.fields]
+
+
 def test_compression_is_asked_for(fetch, serve):
     site = serve({"/": PAGE}, gzip=True)
 
