@@ -42,9 +42,13 @@ class Counts:
     failing: float = 0.0
     ended_at: float = 0.0
 
-    def ended(self, now: float, seconds: float, *, failed: bool) -> None:
+    def end(self, began: float, *, failed: bool) -> None:
+        """Count the end of a call that *began* then, by the monotonic clock."""
+        now = monotonic()
         kept = self.fading(now) * (1 - _WEIGHT)
-        self.latency = self.latency * kept + seconds * _WEIGHT
+        self.handling -= 1
+        self.completed += not failed
+        self.latency = self.latency * kept + (now - began) * _WEIGHT
         self.failing = self.failing * kept + failed * _WEIGHT
         self.ended_at = now
 
@@ -130,12 +134,25 @@ class Module:
 
     def _handling(self, datum: object, kind: type, request: Request | None) -> _Call:
         """Count one call, and raise what goes wrong in it as this module's error."""
+        return _Call(self._begin(datum, kind, request), request, self._fail)
+
+    def _begin(self, datum: object, kind: type, request: Request | None) -> Counts:
+        """Count a call that begins; what it is counted in counts its end."""
         counts = self.counts
         counts.called += 1
         if not isinstance(datum, kind) or request is None:
             raise TypeError(f"{self.mid} takes a {kind.__name__}, not {datum!r}")
         counts.accepted += 1
-        return _Call(self, counts, request)
+        counts.handling += 1
+        return counts
+
+    def _fail(self, counts: Counts, began: float, request: Request, cause: BaseException) -> None:
+        """Count the end of a call by *cause*, and raise it as an error of this module's if it is."""
+        if isinstance(cause, self.passing):
+            counts.handling -= 1
+            return
+        counts.end(began, failed=True)
+        raise self.error(str(self.mid), request, describe(cause), failure_kind(cause)) from cause
 
     def _own(self, mid: MID | str | None) -> MID:
         if mid is None:
@@ -154,29 +171,22 @@ class Module:
 class _Call:
     """A context in which a module works on one datum; a class, because it is entered so often."""
 
-    __slots__ = ("_began", "_counts", "_module", "_request")
+    __slots__ = ("_began", "_counts", "_fail", "_request")
 
-    def __init__(self, module: Module, counts: Counts, request: Request) -> None:
-        self._module = module
+    def __init__(self, counts: Counts, request: Any, fail: Callable[..., None]) -> None:
         self._counts = counts
         self._request = request
+        self._fail = fail
         self._began = monotonic()
-        counts.handling += 1
 
     def __enter__(self) -> Counts:
         return self._counts
 
     def __exit__(self, _kind: object, cause: BaseException | None, _traceback: object) -> None:
-        counts, module, now = self._counts, self._module, monotonic()
-        counts.handling -= 1
         if cause is None:
-            counts.completed += 1
-            counts.ended(now, now - self._began, failed=False)
-        elif not isinstance(cause, module.passing):  # those say nothing of the module
-            counts.ended(now, now - self._began, failed=True)
-            raise module.error(
-                str(module.mid), self._request, describe(cause), failure_kind(cause)
-            ) from cause
+            self._counts.end(self._began, failed=False)
+        else:
+            self._fail(self._counts, self._began, self._request, cause)
 
 
 def name_of(function: object) -> str:

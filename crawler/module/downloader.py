@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from ..data import Request, Response
@@ -23,12 +24,18 @@ class Downloader(Module):
         self._fetch = fetch
 
     def download(self, request: Request) -> Response:
-        with self._handling(request, Request, request):
+        # Not in a context, as other modules work: this one is called for every page.
+        counts, began = self._begin(request, Request, request), monotonic()
+        try:
             response = self._fetch(request)
             if not isinstance(response, Response):
                 raise TypeError(
                     f"{name_of(self._fetch)} returned {response!r:.200}, not a Response"
                 )
-            if response.request.id != request.id:
+            if response.request is not request and response.request.id != request.id:
                 response = response.replace(request=request)
+        except BaseException as cause:
+            self._fail(counts, began, request, cause)
+            raise
+        counts.end(began, failed=False)
         return response

@@ -441,7 +441,8 @@ def clock(monkeypatch):
 def after(*ends, counts=None):
     counts = counts or Counts()
     for seconds, failed in ends:
-        counts.ended(module_base.monotonic(), seconds, failed=failed)
+        counts.handling += 1
+        counts.end(module_base.monotonic() - seconds, failed=failed)
     return counts
 
 
@@ -512,7 +513,7 @@ def test_a_success_after_a_rest_never_counts_against_the_module(clock):
     clock.now += 120
     rested = load_score(counts)
 
-    counts.ended(clock(), 0.0, failed=False)
+    after((0.0, False), counts=counts)
 
     assert load_score(counts) <= rested
 
@@ -521,6 +522,6 @@ def test_one_failure_after_a_rest_counts_as_one(clock):
     counts = after(*[(0.0, True)] * 30)
     clock.now += 3600
 
-    counts.ended(clock(), 0.0, failed=True)
+    after((0.0, True), counts=counts)
 
     assert load_score(counts) == load_score(after((0.0, True)))

@@ -1,0 +1,132 @@
+"""Wherever a page is analysed, its links meet the same verdicts."""
+
+import json
+
+import gevent
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.analysis import analyzer_of
+from crawler.child.introduction import command, introduction
+from crawler.data import Headers, Item, Request, Response
+from crawler.errors import AnalyzeError
+from crawler.frontier import Frontier, Politeness, Scope
+from crawler.middleware.chain import SpiderChain
+from crawler.module import MID, Address, RemoteAnalyzer
+from crawler.spider import Spider
+
+URL = "http://a.test/"
+PLAIN = Headers({"Content-Type": "text/plain"})
+
+
+class Told(Spider):
+    """Finds what the page says: text is a URL, a list the arguments of a request."""
+
+    def parse(self, response):
+        for found in json.loads(response.body):
+            if found == "fail":
+                raise LookupError("as told")
+            yield Request(found[0], **found[1]) if isinstance(found, list) else found
+
+
+def no_fetch(request):
+    raise AssertionError(f"{request} was to be fetched")
+
+
+@pytest.fixture(scope="module")
+def analyzers():
+    """One of this process and one of another."""
+    mid = MID("A", 1, Address("local", 1))
+    remote = RemoteAnalyzer(command(), introduction(Told(), []), no_fetch, mid=mid)
+    yield analyzer_of(SpiderChain([], Told())), remote
+    remote.close()
+
+
+class Crawl:
+    """A frontier, and what an analyzer has found for it."""
+
+    def __init__(self, analyzer, max_depth):
+        self.analyzer = analyzer
+        scope = Scope(["a.test"], max_depth, exclude=["drop"])
+        self.frontier = Frontier(scope, politeness=Politeness(robots=False, delay=0.0))
+        self.items, self.failures = [], []
+
+    def visit(self, page, depth, findings):
+        request = Request(page, depth=depth)
+        response = Response(page, 200, PLAIN, json.dumps(findings), request)
+        try:
+            for found in self.analyzer.analyze(response, self.frontier.verdicts):
+                if isinstance(found, Item):
+                    self.items.append(found.value)
+                else:
+                    self.frontier.admit(found)
+        except AnalyzeError as error:
+            self.failures.append((error.kind, error.reason))
+
+    def state(self):
+        """Return all counts, what waits in its order, items and failures."""
+        counts, waiting = self.frontier.counts(), []
+        with gevent.Timeout(10):
+            while len(self.frontier):
+                request = self.frontier.take()
+                waiting.append((request.url, request.depth, request.found_on, request.callback))
+                self.frontier.fetched(request, Response(request.url, 200, request=request))
+        return counts, waiting, self.items, self.failures
+
+
+urls = st.sampled_from(
+    [
+        *(
+            "http://a.test/1",
+            "http://a.test/2",
+            "http://a.test/2#part",
+            "http://b.test/",
+            "/1",
+            "2",
+        ),
+        *("http://a.test/drop", "mailto:x", "http://[", "http://a.test/" + "x" * 3000, "", "?q"),
+    ]
+)
+findings = st.one_of(
+    urls,
+    urls,
+    urls.filter(bool).map(lambda url: [url, {}]),
+    urls.filter(bool).map(lambda url: [url, {"callback": "parse"}]),
+    urls.filter(bool).map(lambda url: [url, {"priority": 1, "depth": 7}]),
+    st.fixed_dictionaries({"n": st.integers(0, 9)}),
+    st.none(),
+    st.just("fail"),
+)
+pages = st.tuples(
+    st.sampled_from([URL, URL + "folder/page"]), st.integers(0, 3), st.lists(findings, max_size=12)
+)
+
+
+@settings(deadline=None)
+@given(st.lists(pages, max_size=6), st.sampled_from([None, 2]))
+def test_a_crawl_comes_out_alike_with_an_analyzer_here_and_one_elsewhere(
+    analyzers, visits, max_depth
+):
+    here, elsewhere = (Crawl(analyzer, max_depth) for analyzer in analyzers)
+
+    with gevent.Timeout(20):
+        for page, depth, found in visits:
+            here.visit(page, depth, found)
+            elsewhere.visit(page, depth, found)
+
+    assert here.state() == elsewhere.state()
+
+
+def test_known_links_are_not_handed_on_by_either(analyzers):
+    known = [f"http://a.test/{n}" for n in range(250)]
+    for analyzer in analyzers:
+        crawl = Crawl(analyzer, None)
+        crawl.visit(URL, 0, known)
+        request = Request(URL + "again", depth=0)
+        response = Response(request.url, 200, PLAIN, json.dumps([*known, "/new"]), request)
+
+        found = list(analyzer.analyze(response, crawl.frontier.verdicts))
+
+        assert [link.url for link in found] == ["http://a.test/new"]
+        assert crawl.frontier.counts().turned_away == {"seen": 250}
