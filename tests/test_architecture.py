@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "crawler"
 BASE = {"errors", "data", "charset", "url", "waiters", "wire"}
 #: What each part may import at run time, besides itself.
 ALLOWED = {
+    "later": set(),
     "errors": set(),
     "charset": set(),
     "data": {"charset"},
@@ -16,16 +17,16 @@ ALLOWED = {
     "waiters": set(),
     "wire": {"data", "errors"},
     "buffer": {"errors", "waiters"},
-    "module": BASE,
+    "module": BASE | {"later"},
     "fetch": BASE,
     "frontier": BASE,
     "scheduler": BASE | {"buffer", "module", "frontier"},
-    "middleware": BASE | {"frontier", "spider"},
+    "middleware": BASE | {"frontier", "later", "spider"},
     "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "spider": BASE,
-    "feed": BASE,
+    "feed": BASE | {"later"},
     "analysis": BASE | {"middleware", "module", "spider"},
-    "child": BASE | {"analysis", "feed", "middleware", "module", "spider"},
+    "child": BASE | {"analysis", "feed", "later", "middleware", "module", "spider"},
     "job": BASE | {"feed", "frontier"},
     "jobs": BASE | {"frontier", "job"},
     "crawl": BASE

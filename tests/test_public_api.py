@@ -1,7 +1,10 @@
 import subprocess
 import sys
 
+import pytest
+
 import crawler
+import crawler.feed
 
 
 def test_exports_exactly_what_it_promises():
@@ -55,3 +58,28 @@ def test_a_spider_is_imported_without_what_drives_a_crawl():
     )
 
     assert printed_by(code).strip() == "[]"
+
+
+def test_a_process_that_analyses_does_without_what_drives_a_crawl_and_what_writes_it_down():
+    code = (
+        "import sys, crawler.child.main; "
+        "print([part for part in ('frontier', 'module.remote', 'feed.output', 'middleware.cache')"
+        " if f'crawler.{part}' in sys.modules])"
+    )
+
+    assert printed_by(code).strip() == "[]"
+
+
+@pytest.mark.parametrize("part", ["child", "feed", "middleware", "module"])
+def test_each_name_of_a_part_is_found_when_it_is_asked_for(part):
+    code = (
+        f"import crawler.{part} as part; print([name for name in part.__all__"
+        " if getattr(part, name).__name__ != name or name not in vars(part)])"
+    )
+
+    assert printed_by(code).strip() == "[]"
+
+
+def test_a_name_that_a_part_has_not_is_an_attribute_error_that_says_so():
+    with pytest.raises(AttributeError, match=r"module 'crawler\.feed' has no attribute 'Nothing'"):
+        crawler.feed.Nothing

@@ -4,16 +4,21 @@ What users get: items written as they come, exchanges archived, and archives rea
 A Feed is a processor for a Pipeline; open_feed() finds the one a file name asks for.
 """
 
-from .csvfile import Csv
-from .jsonl import JsonLines
-from .output import Feed, FeedError, Output, OutputClosed
-from .parquet import Parquet
-from .record import as_record
-from .spec import open_feed
-from .sqlite import Sqlite
-from .stdout import Stdout
-from .warc import WarcWriter
-from .warcsite import WarcSite
+from typing import TYPE_CHECKING
+
+from ..later import later
+
+if TYPE_CHECKING:
+    from .csvfile import Csv
+    from .jsonl import JsonLines
+    from .output import Feed, FeedError, Output, OutputClosed
+    from .parquet import Parquet
+    from .record import as_record
+    from .spec import open_feed
+    from .sqlite import Sqlite
+    from .stdout import Stdout
+    from .warc import WarcWriter
+    from .warcsite import WarcSite
 
 __all__ = [
     "Csv",
@@ -30,3 +35,22 @@ __all__ = [
     "as_record",
     "open_feed",
 ]
+
+__getattr__ = later(
+    __name__,
+    {
+        "Csv": "csvfile",
+        "Feed": "output",
+        "FeedError": "output",
+        "JsonLines": "jsonl",
+        "Output": "output",
+        "OutputClosed": "output",
+        "Parquet": "parquet",
+        "Sqlite": "sqlite",
+        "Stdout": "stdout",
+        "WarcSite": "warcsite",
+        "WarcWriter": "warc",
+        "as_record": "record",
+        "open_feed": "spec",
+    },
+)

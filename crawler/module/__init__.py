@@ -5,13 +5,18 @@ A Downloader turns a request into a response, an Analyzer a response into reques
 items, a Pipeline works on an item. The Registrar hands out the one with the least to do.
 """
 
+from typing import TYPE_CHECKING
+
+from ..later import later
 from .analyzer import Analyzer
 from .base import Counts, Module, ModuleSummary, classic_score, load_score
 from .downloader import Downloader
 from .mid import MID, Address, SerialNumbers
 from .pipeline import Pipeline
 from .registrar import Registrar
-from .remote import ChildError, RemoteAnalyzer
+
+if TYPE_CHECKING:
+    from .remote import ChildError, RemoteAnalyzer
 
 __all__ = [
     "MID",
@@ -29,3 +34,5 @@ __all__ = [
     "classic_score",
     "load_score",
 ]
+
+__getattr__ = later(__name__, {"ChildError": "remote", "RemoteAnalyzer": "remote"})

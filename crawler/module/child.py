@@ -19,13 +19,11 @@ from gevent.lock import Semaphore
 from gevent.os import fork_and_watch
 
 from ..errors import TimeLimit
-from .frames import Frame, Inbox, pack
+from .frames import LINE, MEMORY, Frame, Inbox, pack
 from .shared import Slots
 
 T = TypeVar("T")
 
-#: The descriptors at which a child finds its end of the line, and the memory it shares with us.
-LINE, MEMORY = 3, 4
 #: Pages in a child's hands: the one it works on, and what keeps it busy until more can come.
 IN_HAND = 3
 #: Seconds that the system may take to bury a process that was killed.

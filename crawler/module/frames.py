@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 Frame: TypeAlias = "tuple[dict[str, Any], bytes]"
 
+#: The descriptors at which a child finds its end of the line, and the memory it shares.
+LINE, MEMORY = 3, 4
+
 _LENGTHS = Struct("!IQ")
 
 

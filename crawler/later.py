@@ -1,0 +1,22 @@
+"""Names that a package imports when they are asked for: most programs need few of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def later(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of *package*; *places* tells for each name the file it is in."""
+
+    def imported(name: str) -> Any:
+        place = places.get(name)
+        if place is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f".{place}", package), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return imported
