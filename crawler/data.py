@@ -148,9 +148,10 @@ class Request:
         attempts: tuple[str, ...] = (),
         id: str | None = None,  # noqa: A002 - the name of the field
     ) -> None:
-        if method != "GET" and callable(method):
-            # In second place, as other frameworks have it.
-            method, callback = "GET", method
+        if method != "GET":
+            if callable(method):  # in second place, as other frameworks have it
+                method, callback = "GET", method
+            method = _method(method)
         if depth < 0:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
         if timeout is not None and not timeout > 0:
@@ -159,7 +160,7 @@ class Request:
         object.__setattr__(self, "__class__", _draft(cls))
         new: Any = self
         new.url = url if type(url) is str and url else _plain(url)
-        new.method = method if method == "GET" else _method(method)
+        new.method = method
         new.headers = headers if headers is _NO_HEADERS else _headers(headers)
         new.body = body if type(body) is bytes else _body(body)
         new.cookies = cookies if cookies is _NOTHING else _cookies(cookies)
@@ -174,7 +175,7 @@ class Request:
         new.found_on = found_on
         new.redirects = redirects
         new.attempts = attempts
-        new.id = id or new_id()
+        new.id = id or f"{next(_numbers):x}"
         new.__class__ = cls
 
     def replace(self, **changes: Any) -> Request:
@@ -231,18 +232,16 @@ class Response:
         flags: frozenset[str] = frozenset(),
         found: tuple[Request, ...] = (),
     ) -> None:
-        # All at once: a frozen dataclass makes a call for each field.
-        values = {
-            "url": url,
-            "status": status,
-            "headers": headers if type(headers) is Headers else Headers(headers),
-            "body": body if type(body) is bytes else _body(body),
-            "request": Request(url) if request is None else request,
-            "elapsed": elapsed,
-            "flags": flags,
-            "found": found,
-        }
-        object.__setattr__(self, "__dict__", values)
+        # Past __setattr__, of which a frozen dataclass makes a call for each field.
+        fields = self.__dict__
+        fields["url"] = url
+        fields["status"] = status
+        fields["headers"] = headers if type(headers) is Headers else Headers(headers)
+        fields["body"] = body if type(body) is bytes else _body(body)
+        fields["request"] = Request(url) if request is None else request
+        fields["elapsed"] = elapsed
+        fields["flags"] = flags
+        fields["found"] = found
 
     @property
     def depth(self) -> int:

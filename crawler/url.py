@@ -56,6 +56,8 @@ _PLAIN = re.compile(
     ),
     re.VERBOSE,
 )
+#: How long a URL may be to be remembered.
+_LONG = 256
 _FINAL_DOT = re.compile(r"\A((?:https?://)?[^/]*[^/.@])\.(?=(?::[0-9]+)?(?:/|\Z))")
 _ESCAPE = re.compile(r"%(?:[0-9A-Fa-f]{2})?")
 
@@ -86,7 +88,7 @@ DEFAULT = Rules()
 
 def resolve(base: str, href: str) -> str:
     """Return the URL that *href*, as written in a page at *base*, leads to; of any scheme."""
-    if (plain := _PLAIN.match(href)) and plain.end("key") == len(href):
+    if (plain := _plain(href)) and plain.end("key") == len(href):
         return href  # whole and canonical: nothing of the base comes into it
     try:
         return ada_url.join_url(base, href)
@@ -105,7 +107,7 @@ def canonicalize(url: str, rules: Rules = DEFAULT) -> str:
     "%25". Credentials stay: they may show another page. What is not http or https only
     loses its fragment.
     """
-    plain = _PLAIN.match(url)
+    plain = _plain(url)
     key = plain["key"] if plain else _normalize(url)
     return key if rules is DEFAULT else _apply(rules, key)
 
@@ -121,7 +123,7 @@ def host(url: str) -> str:
 
     It is "" where the scheme has none (``mailto:``).
     """
-    if plain := _PLAIN.match(url):
+    if plain := _plain(url):
         return plain["host"]
     return _FINAL_DOT.sub(r"\1", _attribute(url, "hostname").strip("[]"))
 
@@ -134,14 +136,14 @@ def port(url: str) -> int | None:
 
 def origin(url: str) -> str:
     """Return scheme, host and a port that is not the default; "null" where there is none."""
-    if plain := _PLAIN.match(url):
+    if plain := _plain(url):
         return plain["origin"]
     return _FINAL_DOT.sub(r"\1", _attribute(url, "origin"))
 
 
 def target(url: str) -> str:
     """Return path and query as a server gets them, for an http or https *url*."""
-    if plain := _PLAIN.match(url):
+    if plain := _plain(url):
         return plain["key"][plain.end("origin") :]
     address = _attribute(url, "href").partition("#")[0].partition("://")[2]
     return "/" + address.partition("/")[2]
@@ -165,6 +167,14 @@ def is_public_suffix(host: str) -> bool:
 def is_address(host: str) -> bool:
     """Say whether *host*, as host() gives it, is an IPv4 or IPv6 address."""
     return ":" in host or host[host.rfind(".") + 1 :].isdecimal()
+
+
+def _plain(url: str) -> re.Match[str] | None:
+    """Look once at a URL that several things are asked of, when it is found and when it is fetched."""
+    return _match_lately(url) if len(url) < _LONG else _PLAIN.match(url)
+
+
+_match_lately = lru_cache(maxsize=256)(_PLAIN.match)
 
 
 @lru_cache(maxsize=1 << 14)

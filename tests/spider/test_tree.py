@@ -1,0 +1,59 @@
+"""The tree of a page is that of its text, however it was come by."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from crawler.data import Response
+from crawler.spider.tree import flatten, tree_of
+
+CHARSETS = ["", *(f"; charset={name}" for name in ("utf-8", "utf-16", "iso-2022-jp", "latin-1"))]
+#: ASCII, some of which is not what it looks like: in ISO-2022-JP, and as a declaration of UTF-16.
+PARTS = [
+    *(b"<a href=/x>", b"<p>", b"</p>", b"<b>", b"<table>", b"<td>", b"<script>", b"<!--", b"text"),
+    *(b"&amp;", b"\0", b"\r\n", b"\x1b$B", b"\x1b(B", b'$"', b"<meta charset=utf-16>", b"\x7f"),
+    *(
+        b"<meta charset=iso-2022-jp>",
+        b"<?xml encoding='utf-16'?>",
+        b"\xc3\xa4",
+        b"\xff",
+        b"\xef\xbb\xbf",
+    ),
+]
+
+
+def page(body, charset=""):
+    return Response("http://site.test/", 200, {"content-type": f"text/html{charset}"}, body)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PARTS)).map(b"".join), st.sampled_from(CHARSETS))
+@example(b'\x1b$B$"\x1b(B', "; charset=iso-2022-jp")
+@example(b"<\0a\0>\0", "; charset=utf-16")
+def test_a_body_that_is_not_decoded_has_the_tree_of_its_text(body, charset):
+    text = page(body, charset).text
+
+    assert tree_of(page(body, charset)).html == LexborHTMLParser(text).html
+
+
+def test_what_is_not_decoded_is_no_deeper_than_what_is():
+    deep = "<div>" * 4500
+
+    decoded = tree_of(page(deep + "\xe4")).html.replace("\xe4", "")
+    assert tree_of(page(deep)).html == decoded == flat(deep)
+
+
+@pytest.mark.parametrize("ending", ["", "\xe4"])
+def test_a_selected_option_is_no_second_link(ending):
+    """A browser would show it twice; it is in the page once."""
+    html = (
+        "<select><button><selectedcontent></selectedcontent></button>"
+        f"<option selected><a href=/x>x</a></option></select>{ending}"
+    )
+
+    assert len(tree_of(page(html)).tags("a")) == 1
+
+
+def flat(html):
+    return LexborHTMLParser(flatten(html)).html
