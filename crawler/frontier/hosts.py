@@ -205,7 +205,8 @@ class Hosts:
         """Put *host* where it belongs, after anything about it has changed."""
         if host.has_work:
             self._hosts[host.name] = host
-            turn = self._turn(host)
+            # What has an entry for now, or is ready, needs no earlier one.
+            turn = self._turn(host) if host.wakes_at > now else None
             if turn is not None:
                 self._rest_until(max(turn, now), host)
         elif host.fades_at == NEVER:

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 STUCK = 7
 #: Seconds and settled requests after which a group is committed, whichever comes first.
 _SECONDS = 0.05
-_COUNT = 64
+GROUP = 64
 #: How many settled requests may wait for a commit before no more are taken.
 _MOST_UNWRITTEN = 256
 #: How many rows are read at a time.
@@ -95,7 +95,7 @@ class Store:
     def settled(self) -> None:
         """Have the batch written soon: one more request has ended in it."""
         self._unwritten += 1
-        if self._unwritten >= _COUNT:
+        if self._unwritten >= GROUP:
             self._full.set()
         self.changed()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import MutableMapping
 from functools import cache
+from operator import itemgetter
 
 from ..data import Link
 
@@ -14,6 +15,8 @@ _MOST = 1 << 15
 OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exclude", "include"})
 #: Those that come before the depth.
 _FIRST = frozenset({"invalid", "scheme", "domain"})
+
+_reason = itemgetter(1)
 
 
 class Verdicts:
@@ -41,7 +44,7 @@ class Verdicts:
 
     def count(self, met: list[tuple[int, str]], depth: int) -> None:
         """Count links as turned away for the verdicts that were *met* at *depth*."""
-        for (_, reason), number in Counter(met).items():
+        for reason, number in Counter(map(_reason, met)).items():
             is_too_deep = depth > self._deepest and reason not in _FIRST
             self._counts["depth" if is_too_deep else reason] += number
 

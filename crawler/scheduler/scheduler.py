@@ -12,7 +12,7 @@ import gevent
 
 from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
-from ..frontier import Frontier, HostFigures
+from ..frontier import ExactSeen, Frontier, HostFigures
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .errors import ErrorPool
@@ -56,9 +56,9 @@ class Scheduler:
             registrar = Registrar()
             for module in module_args.modules:
                 registrar.register(module)
-            run = Run(
-                Frontier(request_args.scope), data_args, module_args, registrar, _errors(data_args)
-            )
+            # It will see nothing: start() makes one that does, and takes the memory for it.
+            idle = Frontier(request_args.scope, seen=ExactSeen())
+            run = Run(idle, data_args, module_args, registrar, _errors(data_args))
             if self._initialized:
                 self._run.errors.close()
             self._request_args, self._data_args = request_args, data_args

@@ -284,6 +284,54 @@ def test_verdicts_are_remembered_within_bounds():
     assert memory.maxsize is not None
 
 
+HOSTS = [
+    *("example.org", "www.example.org", "EXAMPLE.org", "example.org.", "other.org", "a.github.io"),
+    *("github.io", "127.0.0.1", "0x7f.1", "127.1", "[::1]", "[::2]", "localhost", "b\xfccher.de"),
+    *("xn--bcher-kva.de", "bad host", "a..b", "exa%6Dple.org", "", "example.org@other.org"),
+    *("other.org@example.org", "u:p@example.org", "[", "exa\tmple.org", "h" * 310, "a\\b", "\x7f"),
+]
+PARTS_AFTER = [
+    "",
+    "/",
+    "/x",
+    "?q",
+    "#f",
+    "\\x",
+    "/@other.org/",
+    "//other.org/",
+    "/x?/#/",
+    "/\xfc",
+    " /x",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["http://", "https://", "HTTP://", "http:/", "http:", "ftp://", ""]),
+            st.sampled_from(HOSTS) | st.text(max_size=8),
+            st.sampled_from(["", ":", ":80", ":8080", ":99999", ":x"]),
+            st.sampled_from(PARTS_AFTER) | st.text(max_size=5).map("/".__add__),
+        ).map("".join),
+        max_size=10,
+    )
+)
+def test_what_is_remembered_of_a_site_is_what_looking_again_would_say(met):
+    accepted = [
+        "example.org",
+        "127.0.0.1:8080",
+        "[::1]",
+        "localhost",
+        "www.other.org:80",
+        "b\xfccher.de",
+    ]
+    scope = Scope(accepted, max_depth=None, max_url_length=10_000).including(["http://a.github.io"])
+
+    for url in [*met, *met]:
+        assert scope.refusal(url, 1) == scope._of_any(url)
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(codec=None), max_size=30), st.integers(0, 3))
 def test_no_text_makes_it_raise(text, depth):

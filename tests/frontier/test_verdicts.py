@@ -1,10 +1,25 @@
 """The quick answer about a link is the one that finding out would give."""
 
-from hypothesis import given
+import sqlite3
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import gevent
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.data import Link
-from crawler.frontier import Frontier, Politeness, Scope
+from crawler.data import Link, Response
+from crawler.frontier import (
+    DONE,
+    DurableFrontier,
+    Frontier,
+    Politeness,
+    Scope,
+    Store,
+    TrapGuard,
+)
 
 URLS = [
     "http://a.test/",
@@ -12,15 +27,51 @@ URLS = [
     "http://a.test/x#part",
     "http://a.test/drop",
     "http://a.test/" + "long" * 600,
+    "http://a.test/a/a/a/a/a",
     "http://b.test/",
     "mailto:somebody",
     "http://[",
 ]
+AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
+
+
+def scope(max_depth):
+    return Scope(["a.test"], max_depth, exclude=["drop"])
 
 
 def frontier(max_depth):
-    scope = Scope(["a.test"], max_depth, exclude=["drop"])
-    return Frontier(scope, politeness=Politeness(robots=False))
+    return Frontier(scope(max_depth), politeness=AT_ONCE)
+
+
+@contextmanager
+def durable(folder, max_depth, window=50_000):
+    store = Store(Path(folder) / "state.db")
+    crawl = DurableFrontier(
+        store, scope(max_depth), traps=TrapGuard(), politeness=AT_ONCE, window=window
+    )
+    try:
+        yield crawl
+    finally:
+        crawl.close()
+        store.close()
+
+
+def key(url):
+    """Return what a store takes for the same URL."""
+    return url.partition("#")[0]
+
+
+def written(folder, near):
+    """
+    Return what a store says of each URL, but for its number and the time.
+
+    Of a URL that was met *near* enough once, the quick way need not write that it was also
+    met too deep: it was let in, or was turned away for something else.
+    """
+    rows = "SELECT url, depth, found_on, status, reason FROM urls ORDER BY url, status, depth"
+    with closing(sqlite3.connect(Path(folder) / "state.db")) as connection:
+        found = connection.execute(rows).fetchall()
+    return [row for row in found if not (row[-1] == "depth" and key(row[0]) in near)]
 
 
 def turned_away(crawl, url, depth):
@@ -32,21 +83,76 @@ def turned_away(crawl, url, depth):
     return True
 
 
-@given(
-    found=st.lists(st.tuples(st.sampled_from(URLS), st.integers(1, 5)), max_size=30),
-    max_depth=st.sampled_from([None, 2, 3]),
-)
-def test_quick_and_slow_say_the_same(found, max_depth):
-    quick, slow = frontier(max_depth), frontier(max_depth)
+def visit(crawl):
+    """Take what is next, if anything waits, and be done with it; say what it was."""
+    if not len(crawl):
+        return None
+    with gevent.Timeout(5, AssertionError(f"{crawl} lets nothing be taken")):
+        request = crawl.take()
+    crawl.fetched(request, Response(request.url, 200, request=request))
+    crawl.settle(request, DONE)
+    return request.url, request.depth
 
-    for url, depth in found:
-        link = Link(url, depth, "http://a.test/")
-        if not turned_away(quick, url, depth):
-            quick.admit(link)
-        slow.admit(link)
 
+def cut_off(crawl):
+    """Let nothing more be taken; what waits in the store only is read, and ends as well."""
+    crawl.cut_off("page_limit")
+    assert crawl.join(5)
+
+
+def play(steps, quick, slow):
+    """Let both meet the same links, and fetch and end at the same moments."""
+    for step in steps:
+        if step == "visit":
+            assert visit(quick) == visit(slow)
+        elif step == "cut off":
+            cut_off(quick)
+            cut_off(slow)
+        else:
+            url, depth = step
+            link = Link(url, depth, "http://a.test/")
+            if not turned_away(quick, url, depth):
+                quick.admit(link)
+            slow.admit(link)
     assert quick.counts() == slow.counts()
     assert len(quick) == len(slow)
+
+
+links = st.tuples(st.sampled_from(URLS), st.integers(1, 5))
+steps = st.lists(st.one_of(links, links, links, st.just("visit"), st.just("cut off")), max_size=30)
+max_depths = st.sampled_from([None, 2, 3])
+
+
+@settings(deadline=None)
+@given(steps, max_depths)
+def test_quick_and_slow_say_the_same(steps, max_depth):
+    play(steps, frontier(max_depth), frontier(max_depth))
+
+
+@settings(deadline=None, max_examples=40)
+@given(steps, steps, max_depths, st.sampled_from([1, 3, 50_000]))
+def test_quick_and_slow_say_and_write_the_same_in_a_store(steps, later, max_depth, window):
+    met = [step for step in (*steps, *later) if isinstance(step, tuple)]
+    near = {key(url) for url, depth in met if max_depth is None or depth <= max_depth}
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        for some in (steps, later):
+            with (
+                durable(one, max_depth, window) as quick,
+                durable(other, max_depth, window) as slow,
+            ):
+                play(some, quick, slow)
+            assert written(one, near) == written(other, near)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_forgetting_verdicts_changes_no_answer(monkeypatch, most):
+    monkeypatch.setattr("crawler.frontier.verdicts._MOST", most)
+    found = [(url, depth) for depth in (3, 2, 1) for url in (*URLS, *reversed(URLS))]
+    quick, slow = frontier(2), frontier(2)
+
+    play(found, quick, slow)
+
+    assert 0 < len(quick.verdicts.known) <= most
 
 
 def test_what_was_let_in_is_known_at_once():
