@@ -20,26 +20,30 @@ def analyzer_of(chain: SpiderChain) -> Analyzer:
     return Analyzer(_Part(chain, _parse), recover=_Part(chain, _recover))
 
 
-class _Part(local):
+class _Part:
     """
     What an analyzer calls, for the spider of *chain*.
 
-    Errors name it by its ``__qualname__``, which is that of the callback at work; one page
-    is analysed in one greenlet, so each greenlet sees the name of its own.
+    Errors name it as it prints: by the callback at work; one page is analysed in one
+    greenlet, so each greenlet sees the name of its own.
     """
 
     def __init__(self, chain: SpiderChain, act: Callable[[_Part, Any], Iterator[Any]]) -> None:
         self.chain = chain
         self._act = act
+        self._at_work = local()
 
     def __call__(self, origin: Any) -> Iterator[Any]:
         return self._act(self, origin)
 
     def callback(self, name: str | None, default: str) -> Callable[[Any], Any]:
         spider = self.chain.spider
-        self.__qualname__ = f"{type(spider).__name__}.{name or default}"
+        self._at_work.name = f"{type(spider).__name__}.{name or default}"
         found: Callable[[Any], Any] = spider.callback(name, default)
         return found
+
+    def __repr__(self) -> str:
+        return getattr(self._at_work, "name", None) or super().__repr__()
 
 
 def _parse(part: _Part, response: Response) -> Iterator[Any]:
