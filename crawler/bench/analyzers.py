@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,10 +22,12 @@ from ..crawl import CrawlResult, crawl
 from ..testing import LoopbackSite
 from .cards import Cards
 from .child import BenchError
-from .report import Report, Samples, Target, spread, table, times
+from .report import Report, Samples, Target, ratio, spread, table, text, times
+from .rounds import interleaved
 
 #: How many analyzers to compare; 0 is this process.
 _NUMBERS = (0, 2)
+_RATE = "pages_per_second"
 _SIZE = 250_000
 _CARDS = 60
 _LINKS = 20
@@ -52,33 +54,38 @@ _FREE = {
 
 
 def run(pages: int, repeats: int, told: Callable[[str], object] = bool) -> Report:
-    rows: dict[str, Samples] = {}
+    numbers = {f"{number} analyzers": number for number in _NUMBERS}
     with _server(pages) as url, _compiled():
         for number in _NUMBERS:
             _crawled(url, number, depth=0)
-        for repeat in range(repeats):
-            for number in _NUMBERS:
-                told(f"{number} analyzers, repeat {repeat + 1} of {repeats}")
-                for measure, value in _sample(url, number, pages).items():
-                    rows.setdefault(str(number), {}).setdefault(measure, []).append(value)
-    gain = median(times(rows["2"]["pages/s"], rows["0"]["pages/s"]))
-    target = Target("pages a second, 2 analyzers, of those without", gain, 1.5, at_least=True)
-    return Report("analyzers", {"pages": pages, "repeats": repeats}, rows, [target])
+        rows, failures = interleaved(
+            numbers, repeats, lambda name: _sample(url, numbers[name], pages), told
+        )
+    return Report("analyzers", {"pages": pages}, rows, _targets(rows), failures=failures)
+
+
+def _targets(rows: Mapping[str, Samples]) -> list[Target]:
+    if len(rows) < len(_NUMBERS):
+        return []
+    without, two = (samples[_RATE] for samples in rows.values())
+    what = "pages a second, 2 analyzers, of those without"
+    return [Target(what, median(times(two, without)), 1.5, at_least=True)]
 
 
 def show(report: Report) -> str:
+    first = next(iter(report.rows.values()))
     rows = [
         (
-            number,
-            spread(times(samples["pages/s"], report.rows["0"]["pages/s"]), 2),
-            spread(samples["pages/s"], 1),
-            spread(samples["ms of CPU a page"], 1),
+            name,
+            ratio(samples, first, _RATE),
+            spread(samples[_RATE], 1),
+            spread(samples["cpu_ms"], 1),
         )
-        for number, samples in report.rows.items()
+        for name, samples in report.rows.items()
     ]
     told = f"{report.setting['pages']:,} pages of {_SIZE // 1000} kB, {_CARDS} items each"
-    head = ("analyzers", "× pages/s of none", "pages/s", "ms of CPU a page")
-    return f"{told}, {os.cpu_count()} cores\n{table(head, rows)}"
+    head = ("parsing by", "× pages/s of none", "pages/s", "ms of CPU a page")
+    return text(report, f"{told}, {os.cpu_count()} cores\n{table(head, rows)}")
 
 
 def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
@@ -88,7 +95,7 @@ def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
     done, items = result.summary.urls.done, len(result.items)
     if (done, items) != (pages, pages * _CARDS):
         raise BenchError(f"{done} pages and {items} items: {result.errors[:3]}")
-    return {"pages/s": pages / seconds, "ms of CPU a page": used / pages * 1000}
+    return {_RATE: pages / seconds, "cpu_ms": used / pages * 1000}
 
 
 def _crawled(url: str, analyzers: int, depth: int | None) -> CrawlResult:

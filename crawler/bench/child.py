@@ -9,9 +9,11 @@ command line's is. What a function returns, and what it cost, is the last line o
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,12 +21,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import IO, Any
 
 from ..errors import CrawlerError
 
 #: The cores that contenders and servers are pinned to, of those there are.
 CLIENT, SERVER = 0, -1
+#: Of prctl(), on Linux: which signal to get when the parent ends.
+_PARENT_DEATH_SIGNAL = 1
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,15 @@ class Child:
     """
     A function to run in a process of its own: *target* is "module:name".
 
-    It is *patched* for gevent, with the heap of the command line, unless it is somebody else's.
+    It is *patched* for gevent, with the heap of the command line, unless it is somebody else's,
+    and does not outlive its *parent*.
     """
 
     target: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     patched: bool = True
     core: int = CLIENT
+    parent: int = field(default_factory=os.getpid)
 
     @property
     def command(self) -> list[str]:
@@ -47,7 +54,10 @@ class Child:
 
     def run(self, timeout: float) -> dict[str, Any]:
         """Wait for the end; return what the function gave back and what it cost."""
-        with tempfile.TemporaryFile() as complaints:
+        with (
+            tempfile.TemporaryFile() as complaints,
+            tempfile.TemporaryDirectory(prefix="crawler-bench-") as folder,
+        ):
             try:
                 ended = subprocess.run(
                     self.command,
@@ -55,9 +65,13 @@ class Child:
                     stderr=complaints,
                     timeout=timeout,
                     check=True,
+                    # Ours to remove, where one that is killed leaves what it has made.
+                    env=os.environ | {"TMPDIR": folder},
+                    start_new_session=True,  # Ctrl-C is for the parent
                 )
-            except subprocess.CalledProcessError:
-                raise BenchError(f"{self.target} failed: {_end_of(complaints)}") from None
+            except subprocess.CalledProcessError as error:
+                told = _last_line(complaints) or f"exit code {error.returncode}"
+                raise BenchError(f"{self.target} failed: {told}") from None
             except subprocess.TimeoutExpired:
                 raise BenchError(f"{self.target} did not end within {timeout:g} s") from None
         measured: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
@@ -71,6 +85,7 @@ class BenchError(CrawlerError):
 def work(text: str) -> None:
     """Be the child that *text* describes: pin, import, measure, print."""
     child = Child(**json.loads(text))
+    end_with(child.parent)
     pin(child.core)
     module, _, name = child.target.partition(":")
     function = getattr(import_module(module), name)
@@ -80,9 +95,18 @@ def work(text: str) -> None:
     print(json.dumps(cost | returned), flush=True)
 
 
-def _end_of(file: IO[bytes]) -> str:
+def _last_line(file: IO[bytes]) -> str:
+    """Return the end of what was written: of a traceback, the exception."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - 2000))
-    return file.read().decode(errors="replace").strip()
+    return file.read().decode(errors="replace").strip().rpartition("\n")[2]
+
+
+def end_with(parent: int) -> None:
+    """Be killed, on Linux, as soon as the process *parent* ends, in whatever way."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(f"process {parent} ended before its child began")
 
 
 def pin(core: int) -> None:
@@ -99,8 +123,18 @@ def cpu() -> float:
 
 
 def most_memory() -> float:
-    """Return the most memory this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """
+    Return the most memory this process has had, in MB.
+
+    The kernel's own record (VmHWM) begins with the program, getrusage's with the process: before it
+    became this program, that was a copy of its parent.
+    """
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
+    peak = next((line for line in lines if line.startswith("VmHWM:")), None)
+    if peak is None:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(peak.split()[1]) / 1024
 
 
 if __name__ == "__main__":

@@ -13,13 +13,12 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from .child import BenchError, Child
-from .report import Report, Samples, Target, spread, table, text, times
-from .shape import LINKS, Shape
-from .site import Site, served
-
-#: Seconds a crawl may take for a page before it counts as hung, and in any case.
-_SLOWEST, _LEAST = 0.03, 60.0
+from .child import BenchError
+from .ours import per_host
+from .report import Report, Samples, Target, ratio, spread, table, text, times
+from .rounds import interleaved
+from .shape import Shape
+from .site import Site, served, visit
 
 
 @dataclass(frozen=True)
@@ -30,29 +29,38 @@ class Contender:
     target: str
     #: Further arguments of the function.
     options: Mapping[str, Any] = field(default_factory=dict)
-    #: The distribution that another framework comes in.
-    peer: str = ""
+    #: Whether it is another framework.
+    peer: bool = False
 
 
 BARE = Contender("bare loop", "crawler.bench.bare:crawl")
 OURS = Contender("our crawl", "crawler.bench.ours:crawl")
 RECORDS = Contender("our crawl, a record a page", OURS.target, {"records": True})
 DURABLE = Contender("our crawl, durable", OURS.target, {"durable": True})
-PEERS = {
-    "scrapy": Contender("Scrapy, tuned", "crawler.bench.peer_scrapy:crawl", peer="scrapy"),
-    "crawlee": Contender("Crawlee, parsel", "crawler.bench.peer_crawlee:crawl", peer="crawlee"),
-}
+SCRAPY = Contender("Scrapy, tuned", "crawler.bench.peer_scrapy:crawl", peer=True)
+CRAWLEE = Contender("Crawlee, as documented", "crawler.bench.peer_crawlee:crawl", peer=True)
+LEAN_CRAWLEE = Contender("Crawlee, tuned", CRAWLEE.target, {"tuned": True}, peer=True)
+#: By the distribution that each comes in.
+PEERS = {"scrapy": (SCRAPY,), "crawlee": (CRAWLEE, LEAN_CRAWLEE)}
+
+#: What the CPU of one contender may be, of that of another: at most, or at least.
+_BOUNDS = (
+    ("CPU of our crawl, of the bare loop's", OURS, BARE, 1.6, False),
+    ("pages for the same CPU, durable, of those in memory", OURS, DURABLE, 0.8, True),
+    (f"CPU of {SCRAPY.name}, of our crawl's", SCRAPY, OURS, 8.0, True),
+    (f"CPU of {CRAWLEE.name}, of our crawl's", CRAWLEE, OURS, 15.0, True),
+)
 
 
 def peers(names: Iterable[str]) -> list[Contender]:
     """Return the other frameworks of these *names*; a ValueError says which cannot be had."""
-    found = []
-    for name in names:
+    found: list[Contender] = []
+    for name in dict.fromkeys(names):
         if name not in PEERS:
             raise ValueError(f"{name!r} is no peer; there are {', '.join(PEERS)}")
-        if find_spec(PEERS[name].peer) is None:
+        if find_spec(name) is None:
             raise ValueError(f"{name} is not installed: pip install 'crawler[bench]'")
-        found.append(PEERS[name])
+        found += PEERS[name]
     return found
 
 
@@ -67,31 +75,19 @@ def run(
     """Measure all contenders, interleaved; *told* is called with what is about to be measured."""
     if others and shape.hosts > 1:
         raise BenchError("other frameworks cannot find several hosts on this machine: use one")
-    contenders = (BARE, OURS, RECORDS, DURABLE, *others)
-    rows: dict[str, Samples] = {contender.name: {} for contender in contenders}
+    contenders = {one.name: one for one in (BARE, OURS, RECORDS, DURABLE, *others)}
     with served(shape) as site:
-        for repeat in range(repeats):
-            for contender in contenders:
-                told(f"{repeat + 1}/{repeats} {contender.name}")
-                for measure, value in sample(site, contender, concurrency).items():
-                    rows[contender.name].setdefault(measure, []).append(value)
+        rows, failures = interleaved(
+            contenders, repeats, lambda name: sample(site, contenders[name], concurrency), told
+        )
         setting = _setting(site, concurrency)
-    return Report("crawl", setting, rows, _targets(rows))
+    return Report("crawl", setting, rows, _targets(rows), failures=failures)
 
 
 def sample(site: Site, contender: Contender, concurrency: int) -> dict[str, float]:
     """Let *contender* crawl *site* once; return what a page cost."""
-    arguments = {"site": asdict(site.shape), "concurrency": concurrency, **contender.options}
-    child = Child(contender.target, arguments, patched=not contender.peer)
+    measured = crawled(site, contender, concurrency)
     pages = site.shape.pages
-    site.counts()
-    measured = child.run(max(_LEAST, _SLOWEST * pages))
-    served_pages = site.counts()
-    if (measured["pages"], *served_pages) != (pages, pages, pages):
-        raise BenchError(
-            f"{contender.name} is not comparable: of {pages} pages it had {measured['pages']}; "
-            f"the server was asked for {served_pages[0]}, {served_pages[1]} times"
-        )
     return {
         "cpu_us": measured["cpu"] / pages * 1e6,
         "pages_per_second": pages / measured["seconds"],
@@ -99,14 +95,29 @@ def sample(site: Site, contender: Contender, concurrency: int) -> dict[str, floa
     }
 
 
+def crawled(site: Site, contender: Contender, concurrency: int) -> dict[str, Any]:
+    """Let *contender* crawl *site* once, and make sure that it had every page."""
+    pages = site.shape.pages
+    arguments = {"concurrency": concurrency, **contender.options}
+    site.counts()
+    measured = visit(site, contender.target, arguments, pages, patched=not contender.peer)
+    served_pages = site.counts()
+    if (measured["pages"], *served_pages) != (pages, pages, pages):
+        raise BenchError(
+            f"not comparable: of {pages} pages {contender.name} had {measured['pages']}; "
+            f"the server was asked for {served_pages[0]}, {served_pages[1]} times"
+        )
+    return measured
+
+
 def show(report: Report) -> str:
     """Show ratios first: they hold on a machine that is busy or slow, and times do not."""
-    limit = report.rows[BARE.name]["cpu_us"]
+    limit = report.rows.get(BARE.name)
     head = ("crawl", "× CPU of the bare loop", "µs of CPU a page", "pages/s", "MB at most")
     rows = [
         (
             name,
-            spread(times(samples["cpu_us"], limit), 2),
+            ratio(samples, limit, "cpu_us"),
             spread(samples["cpu_us"]),
             spread(samples["pages_per_second"]),
             f"{max(samples['rss_mb']):.0f}",
@@ -118,36 +129,26 @@ def show(report: Report) -> str:
 
 def _described(report: Report) -> str:
     setting = report.setting
+    repeats = len(next(iter(report.rows.values()))["cpu_us"])
+    limit = f", of ours {setting['per_host']} to a host" if setting["hosts"] > 1 else ""
     return (
-        f"{setting['pages']:,} pages of {setting['size']:,} bytes and {LINKS} links, "
-        f"{setting['hosts']:,} host(s), {setting['concurrency']} requests at a time, "
-        f"{setting['server']}; medians of {_repeats(report)} [least–most]"
+        f"{setting['pages']:,} pages of {setting['size']:,} bytes and {setting['links']} links, "
+        f"{setting['hosts']:,} host(s), {setting['concurrency']} requests at a time{limit}, "
+        f"{setting['server']}; medians of {repeats} [least–most]"
     )
-
-
-def _repeats(report: Report) -> int:
-    return len(report.rows[BARE.name]["cpu_us"])
 
 
 def _setting(site: Site, concurrency: int) -> dict[str, object]:
     shape = asdict(site.shape)
     del shape["port"]
-    return shape | {"concurrency": concurrency, "server": site.kind}
+    most = per_host(site.shape.hosts, concurrency)
+    return shape | {"concurrency": concurrency, "per_host": most, "server": site.kind}
 
 
 def _targets(rows: Mapping[str, Samples]) -> list[Target]:
     cpu = {name: samples["cpu_us"] for name, samples in rows.items()}
-    ours = cpu[OURS.name]
-    found = [
-        Target("CPU of our crawl, of the bare loop's", median(times(ours, cpu[BARE.name])), 1.6)
+    return [
+        Target(what, median(times(cpu[one.name], cpu[other.name])), bound, at_least)
+        for what, one, other, bound, at_least in _BOUNDS
+        if one.name in cpu and other.name in cpu
     ]
-    if DURABLE.name in rows:
-        speed = median(times(ours, cpu[DURABLE.name]))
-        text = "pages for the same CPU, durable, of those in memory"
-        found.append(Target(text, speed, 0.8, at_least=True))
-    for name, bound in (("scrapy", 8.0), ("crawlee", 15.0)):
-        peer = PEERS[name].name
-        if peer in rows:
-            ratio = median(times(cpu[peer], ours))
-            found.append(Target(f"CPU of {peer}, of our crawl's", ratio, bound, at_least=True))
-    return found

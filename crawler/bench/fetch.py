@@ -6,10 +6,10 @@ Every row has a process of its own; all fetch the same pages from a server on an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict
 from functools import partial
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
@@ -21,16 +21,15 @@ from ..errors import PoolClosed
 from ..fetch import CurlFetch, SessionFetch
 from ..module import Downloader
 from . import bare
-from .child import BenchError, Child, cpu
-from .report import Report, Samples, Target, spread, table, text, times
+from .child import BenchError, cpu
+from .report import Report, Samples, Target, ratio, spread, table, text, times
+from .rounds import interleaved
 from .shape import Shape
-from .site import Site, served
+from .site import Site, served, visit
 
 CONCURRENCY = 64
 _PAGES = 1000
-_LIMIT, _WHOLE = "bare libcurl", "Downloader and pools"
-#: Seconds a row may take for a request, and in any case.
-_SLOWEST, _LEAST = 0.02, 60.0
+_LIMIT, _WHOLE, _SESSION = "bare libcurl", "Downloader and pools", "SessionFetch (requests)"
 
 #: Fetches all of some URLs, many at a time, and returns how many bytes those were.
 FetchAll = Callable[[Iterable[str]], int]
@@ -76,7 +75,7 @@ ROWS: dict[str, Callable[[], AbstractContextManager[FetchAll]]] = {
     "CurlFetch": curl_fetch,
     "Downloader": downloader,
     _WHOLE: downloader_and_pools,
-    "SessionFetch (requests)": session_fetch,
+    _SESSION: session_fetch,
 }
 
 
@@ -129,34 +128,40 @@ def measure(row: str, site: dict[str, Any], requests: int) -> dict[str, Any]:
 
 
 def run(requests: int, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
-    rows: dict[str, Samples] = {name: {"cpu_us": []} for name in ROWS}
+    names, notes = list(ROWS), []
+    if find_spec("requests") is None:
+        names.remove(_SESSION)
+        notes = [f"{_SESSION} is left out: pip install 'crawler[requests]' to have it"]
     with served(Shape(_PAGES)) as site:
-        for repeat in range(repeats):
-            for name, samples in rows.items():
-                told(f"{repeat + 1}/{repeats} {name}")
-                samples["cpu_us"].append(_sample(site, name, requests))
+        rows, failures = interleaved(
+            names, repeats, lambda name: _sample(site, name, requests), told
+        )
         setting = {"requests": requests, "concurrency": CONCURRENCY, "server": site.kind}
-    ratio = median(times(rows[_WHOLE]["cpu_us"], rows[_LIMIT]["cpu_us"]))
-    target = Target(f"CPU of {_WHOLE}, of {_LIMIT}'s", ratio, 1.4)
-    return Report("fetch", setting, rows, [target])
+    return Report("fetch", setting, rows, _targets(rows), notes, failures)
 
 
-def _sample(site: Site, row: str, requests: int) -> float:
-    arguments = {"row": row, "site": asdict(site.shape), "requests": requests}
-    child = Child("crawler.bench.fetch:measure", arguments)
-    measured = child.run(max(_LEAST, _SLOWEST * requests))
+def _targets(rows: Mapping[str, Samples]) -> list[Target]:
+    if not {_WHOLE, _LIMIT} <= rows.keys():
+        return []
+    found = median(times(rows[_WHOLE]["cpu_us"], rows[_LIMIT]["cpu_us"]))
+    return [Target(f"CPU of {_WHOLE}, of {_LIMIT}'s", found, 1.4)]
+
+
+def _sample(site: Site, row: str, requests: int) -> dict[str, float]:
+    arguments = {"row": row, "requests": requests}
+    measured = visit(site, "crawler.bench.fetch:measure", arguments, requests)
     shape = site.shape
     sizes = [len(shape.page(number)) for number in range(min(requests, shape.pages))]
     expected = sum(sizes) * (requests // len(sizes)) + sum(sizes[: requests % len(sizes)])
     if measured["size"] != expected:
-        raise BenchError(f"{row}: {measured['size']} bytes were fetched, not {expected}")
-    return float(measured["cpu"]) / requests * 1e6
+        raise BenchError(f"{measured['size']} bytes were fetched, not {expected}")
+    return {"cpu_us": measured["cpu"] / requests * 1e6}
 
 
 def show(report: Report) -> str:
-    limit = report.rows[_LIMIT]["cpu_us"]
+    limit = report.rows.get(_LIMIT)
     rows = [
-        (name, spread(times(samples["cpu_us"], limit), 2), spread(samples["cpu_us"], 1))
+        (name, ratio(samples, limit, "cpu_us"), spread(samples["cpu_us"], 1))
         for name, samples in report.rows.items()
     ]
     head = ("fetch", f"× CPU of {_LIMIT}", "µs of CPU a request")

@@ -2,8 +2,7 @@
 What the frontier costs: CPU a request, and memory a URL that waits.
 
 Each measurement has a process of its own, so that none inherits the memory of another; the
-clock is made up, so that nobody waits for a host to be due. Of the repeats, which are
-interleaved, the best counts.
+clock is made up, so that nobody waits for a host to be due. Repeats are interleaved.
 """
 
 from __future__ import annotations
@@ -15,16 +14,20 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ..data import Headers, Link, Request, Response
 from ..frontier import DONE, Frontier, Politeness, Retries, Scope
 from ..frontier.host import Address
 from .child import Child
-from .report import Report, Samples, Target, table, text
+from .report import Report, Samples, Target, ratio, spread, table, text, times
+from .rounds import interleaved
 
 #: How much more than the first row a request may cost in any other.
 MOST_TIMES = 1.5
+#: Below this part of all numbers, rows would be of the same size.
+LEAST_SCALE = 0.001
 #: How many MB a million waiting URLs may take.
 MOST_MEGABYTES = 200
 
@@ -158,6 +161,8 @@ class Row:
 
 def rows(scale: float = 1.0) -> dict[str, Row]:
     """Return all measurements; *scale* makes their numbers smaller."""
+    if not LEAST_SCALE <= scale <= 1:
+        raise ValueError(f"scale must be from {LEAST_SCALE} to 1, not {scale}")
 
     def few(number: int) -> int:
         return max(20, int(number * scale))
@@ -199,53 +204,47 @@ def measure(row: str, scale: float) -> dict[str, Any]:
 
 def run(scale: float, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
     """Measure every row in processes of their own, interleaved."""
-    found: dict[str, Samples] = {name: {} for name in rows(scale)}
-    for repeat in range(repeats):
-        for name, samples in found.items():
-            told(f"{repeat + 1}/{repeats} {name}")
-            child = Child("crawler.bench.frontier:measure", {"row": name, "scale": scale})
-            measured = child.run(_LONGEST)
-            for measure in ("admit", "cycle", "megabytes"):
-                if measure in measured:
-                    samples.setdefault(measure, []).append(measured[measure])
-    return Report("frontier", {"scale": scale}, found, _targets(found, scale))
+    found, failures = interleaved(rows(scale), repeats, lambda name: _sample(name, scale), told)
+    return Report("frontier", {"scale": scale}, found, _targets(found, scale), failures=failures)
+
+
+def _sample(row: str, scale: float) -> dict[str, float]:
+    child = Child("crawler.bench.frontier:measure", {"row": row, "scale": scale})
+    measured = child.run(_LONGEST)
+    return {name: measured[name] for name in ("admit", "cycle", "megabytes") if name in measured}
 
 
 def _targets(found: Mapping[str, Samples], scale: float) -> list[Target]:
-    first, *others = (min(samples["cycle"]) for samples in found.values() if "cycle" in samples)
-    worst = max(others) / first
-    targets = [Target("take…settle of the worst row, of the first's", worst, MOST_TIMES)]
+    targets = []
+    cycles = _of(found, "cycle")
+    if len(cycles) > 1:
+        worst = max(median(times(cycle, cycles[0])) for cycle in cycles[1:])
+        targets += [Target("take…settle of the worst row, of the first's", worst, MOST_TIMES)]
+    waiting = _of(found, "megabytes")
     # What does not depend on their number counts for too much when they are few.
-    if scale == 1:
-        waiting = [
-            min(samples["megabytes"]) for samples in found.values() if "megabytes" in samples
-        ]
-        targets.append(Target("MB for a million URLs that wait", max(waiting), MOST_MEGABYTES))
+    if scale == 1 and waiting:
+        most = max(map(median, waiting))
+        targets += [Target("MB for a million URLs that wait", most, MOST_MEGABYTES)]
     return targets
 
 
+def _of(found: Mapping[str, Samples], measure: str) -> list[list[float]]:
+    return [samples[measure] for samples in found.values() if measure in samples]
+
+
 def show(report: Report) -> str:
-    """Of the repeats the best counts: whatever else runs only ever adds to a time."""
-    best = {
-        name: {measure: min(values) for measure, values in samples.items()}
-        for name, samples in report.rows.items()
-    }
-    first = next(iter(best.values()))
-    lines = [_line(name, cost, first) for name, cost in best.items()]
+    first = next(iter(report.rows.values()))
+    lines = [
+        (
+            name,
+            *(ratio(row, first, what) for what in ("cycle", "admit")),
+            *(spread(row.get(what, []), 2) for what in ("cycle", "admit")),
+            spread(row.get("megabytes", []), 1),
+        )
+        for name, row in report.rows.items()
+    ]
     head = ("frontier", "× take…settle", "× admit", "µs take…settle", "µs admit", "MB")
     return text(report, table(head, lines))
-
-
-def _line(name: str, cost: dict[str, float], first: dict[str, float]) -> tuple[str, ...]:
-    cycle, megabytes = cost.get("cycle"), cost.get("megabytes")
-    return (
-        name,
-        "" if cycle is None else f"{cycle / first['cycle']:.2f}",
-        f"{cost['admit'] / first['admit']:.2f}",
-        "" if cycle is None else f"{cycle:.2f}",
-        f"{cost['admit']:.2f}",
-        "" if megabytes is None else f"{megabytes:.1f}",
-    )
 
 
 def _cpu() -> float:

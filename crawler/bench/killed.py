@@ -9,6 +9,7 @@ SIGTERM lets it finish what is in flight. What it recovered is the last line of 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections import deque
@@ -20,6 +21,7 @@ from ..crawl import CrawlResult, stream
 from ..errors import JobError
 from ..job import Job
 from ..spider import Pages
+from .child import end_with
 
 #: Requests at a time.
 IN_FLIGHT = 8
@@ -80,4 +82,5 @@ def _tell(job: Job, result: CrawlResult) -> None:
 
 
 if __name__ == "__main__":
+    end_with(os.getppid())
     sys.exit(main(*sys.argv[1:]))

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
-from .child import SERVER, pin
+from .child import SERVER, BenchError, Child
 from .shape import Shape
 
+#: Where distributions put it, which is not in everybody's PATH.
+_PLACES = ("/usr/sbin", "/usr/local/sbin")
+#: Characters of its log that an error quotes.
+_QUOTED = 500
 _CONFIGURATION = """
 daemon off; master_process off; pid {place}/pid; error_log {place}/errors;
 events {{ worker_connections 4096; }}
@@ -25,7 +31,6 @@ http {{
     fastcgi_temp_path {place}/fastcgi; uwsgi_temp_path {place}/uwsgi; scgi_temp_path {place}/scgi;
     sendfile on; tcp_nopush on; keepalive_requests 1000000;
     default_type text/html; charset utf-8;
-    open_file_cache max=200000 inactive=600s; open_file_cache_valid 600s;
     server {{
         listen 127.0.0.1:{port} backlog=4096; {second} root {place};
         location = / {{ try_files /page/0 =404; }}
@@ -36,25 +41,40 @@ http {{
 """
 
 
+def executable() -> str | None:
+    """Return where nginx is, if it is installed."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_PLACES))
+    return shutil.which("nginx", path=path)
+
+
+def become(command: list[str]) -> None:
+    """Go on as another program: on the core of this process, and no longer than its parent."""
+    os.execv(command[0], command)  # noqa: S606 - there is no shell
+
+
 class Nginx:
-    """Serves the pages from files; its log of paths is what counts them."""
+    """Serves the pages from files in *place*; its log of paths is what counts them."""
 
     kind = "nginx"
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape = replace(shape, port=_free_port())
-        self._folder = tempfile.TemporaryDirectory(prefix="crawler-bench-")
-        self._place = Path(self._folder.name)
+    def __init__(self, shape: Shape, place: Path) -> None:
+        self.shape = shape
+        self._place = place
         self._read = 0
-        self._write()
-        command = ["nginx", "-c", str(self._place / "conf"), "-e", str(self._place / "errors")]
-        # Its core is inherited: pinned here for as long as it takes to begin.
-        cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
-        pin(SERVER)
-        self._nginx = subprocess.Popen([*command, "-p", str(self._place)])
-        if cores:
-            os.sched_setaffinity(0, cores)
-        self._wait()
+
+    @classmethod
+    @contextmanager
+    def serving(cls, shape: Shape) -> Iterator[Self]:
+        with TemporaryDirectory(prefix="crawler-bench-") as folder:
+            site = cls(replace(shape, port=_free_port()), Path(folder))
+            site._write()
+            process = subprocess.Popen(site._command(), start_new_session=True)
+            try:
+                site._wait(process)
+                yield site
+            finally:
+                process.terminate()
+                process.wait(10)
 
     def counts(self) -> tuple[int, int]:
         with (self._place / "paths").open(encoding="ascii") as log:
@@ -62,6 +82,16 @@ class Nginx:
             paths = log.read().split()
             self._read = log.tell()
         return len({"/" if path == "/page/0" else path for path in paths}), len(paths)
+
+    def complaints(self) -> str:
+        errors = self._place / "errors"
+        return errors.read_text(errors="replace")[-_QUOTED:].strip() if errors.exists() else ""
+
+    def _command(self) -> list[str]:
+        place = str(self._place)
+        files = ["-c", f"{place}/conf", "-e", f"{place}/errors", "-p", place]
+        arguments = {"command": [executable(), *files]}
+        return Child("crawler.bench.nginx:become", arguments, patched=False, core=SERVER).command
 
     def _write(self) -> None:
         # Not root: its pages are for a worker that may be anybody.
@@ -75,25 +105,16 @@ class Nginx:
         text = _CONFIGURATION.format(place=self._place, port=port, second=second)
         (self._place / "conf").write_text(text, encoding="utf-8")
 
-    def _wait(self) -> None:
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline and self._nginx.poll() is None:
+        while time.monotonic() < deadline and process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.shape.port), timeout=1).close()
-            except ConnectionRefusedError:
+            except OSError:
                 time.sleep(0.01)
             else:
                 return
-        self._nginx.kill()
-        raise RuntimeError(f"nginx did not start: {(self._place / 'errors').read_text()}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._nginx.terminate()
-        self._nginx.wait(10)
-        self._folder.cleanup()
+        raise BenchError(f"nginx did not start: {self.complaints()}")
 
 
 def _free_port() -> int:

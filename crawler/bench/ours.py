@@ -14,6 +14,7 @@ import selectolax.lexbor  # noqa: F401
 
 from ..crawl import stream
 from ..feed import JsonLines
+from ..frontier import Politeness
 from ..spider import Page, Pages, Spider
 from .shape import Shape
 
@@ -62,9 +63,13 @@ def _settings(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
         "concurrency": concurrency,
         "delay": 0,
         "politeness.latency_factor": 0,
+        "per_host": per_host(site["hosts"], concurrency),
     }
     if site["hosts"] > 1:
         settings["allow_private"] = True
-    else:
-        settings["per_host"] = concurrency
     return settings
+
+
+def per_host(hosts: int, concurrency: int) -> int:
+    """Return how many requests at a time a host gets: of several, as many as by default."""
+    return concurrency if hosts == 1 else Politeness().per_host

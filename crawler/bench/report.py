@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, TypeAlias
 
 #: The samples of a row by measure, one for each repeat, in order.
 Samples: TypeAlias = "dict[str, list[float]]"
+
+#: What is added up over the trials: in a median, the one that went wrong would vanish.
+_COUNTS = frozenset({"lost", "doubled", "refetched"})
+#: What is not kept: how much was tried, and functions, whose rows move with every line.
+_PASSING = frozenset({"kills", "trials", "own_us"})
 
 
 @dataclass(frozen=True)
@@ -35,24 +40,31 @@ class Report:
     One run of a benchmark.
 
     Two runs can be compared if *command* and *setting* are equal. *notes* say what the table
-    cannot.
+    cannot, *failures* which rows are missing from it, and why.
     """
 
     command: str
     setting: Mapping[str, Any]
     rows: Mapping[str, Samples]
     targets: Sequence[Target] = ()
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: Sequence[str] = ()
+    failures: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
         targets = [asdict(target) | {"holds": target.holds} for target in self.targets]
         return asdict(self) | {"targets": targets}
 
-    def medians(self) -> dict[str, dict[str, float]]:
-        return {
-            row: {measure: median(values) for measure, values in samples.items()}
+    def kept(self) -> dict[str, dict[str, float]]:
+        """Return a number for each measure that later runs are to be compared with."""
+        found = {
+            row: {
+                measure: sum(values) if measure in _COUNTS else median(values)
+                for measure, values in samples.items()
+                if measure not in _PASSING
+            }
             for row, samples in self.rows.items()
         }
+        return {row: measures for row, measures in found.items() if measures}
 
 
 def times(one: Sequence[float], other: Sequence[float]) -> list[float]:
@@ -60,10 +72,17 @@ def times(one: Sequence[float], other: Sequence[float]) -> list[float]:
     return [a / b for a, b in zip(one, other, strict=True)]
 
 
+def ratio(row: Samples, limit: Samples | None, measure: str) -> str:
+    """Show the ratios to the row that is the *limit*; nothing if either has no such samples."""
+    if limit is None or measure not in row or measure not in limit:
+        return ""
+    return spread(times(row[measure], limit[measure]), 2)
+
+
 def spread(values: Sequence[float], digits: int = 0) -> str:
-    """Show the median and, of several, the least and the most."""
-    if len(values) == 1:
-        return f"{values[0]:.{digits}f}"
+    """Show the median and, of several, the least and the most; of none, nothing."""
+    if len(values) < 2:
+        return "".join(f"{value:.{digits}f}" for value in values)
     return f"{median(values):.{digits}f} [{min(values):.{digits}f}–{max(values):.{digits}f}]"
 
 

@@ -12,13 +12,21 @@ from statistics import median
 from typing import NamedTuple
 
 from .crawl import BARE, OURS, sample
-from .report import Report, Samples, Target, spread, table, text, times
+from .ours import per_host
+from .report import Report, Samples, Target, ratio, spread, table, text, times
+from .rounds import interleaved
 from .shape import Shape
-from .site import served
+from .site import kind, served
 
 #: How much more than the first row a page may cost in any other.
 MOST_TIMES = 1.15
+#: With how many pages how many MB may be in use, and how many more for 100,000 further URLs.
+PAGES, MOST_MEGABYTES, MOST_MORE = 20_000, 70, 15
 CONCURRENCY = 64
+_TERMS = (
+    f"{CONCURRENCY} requests at a time; of ours, where there are several hosts, "
+    f"{per_host(2, CONCURRENCY)} to a host"
+)
 
 
 class Size(NamedTuple):
@@ -37,18 +45,17 @@ def run(
     sizes: Sequence[Size], repeats: int, told: Callable[[str], object] = lambda _: None
 ) -> Report:
     """Crawl a site of each size with our crawl and the bare loop, interleaved."""
-    rows: dict[str, Samples] = {str(size): {} for size in sizes}
-    for repeat in range(repeats):
-        for size in sizes:
-            with served(Shape(size.pages, hosts=size.hosts, absolute=True)) as site:
-                for contender, prefix in ((OURS, ""), (BARE, "bare_")):
-                    told(f"{repeat + 1}/{repeats} {size}, {contender.name}")
-                    found = sample(site, contender, CONCURRENCY)
-                    for measure, value in found.items():
-                        rows[str(size)].setdefault(prefix + measure, []).append(value)
-                kind = site.kind
-    setting = {"sizes": list(map(str, sizes)), "concurrency": CONCURRENCY, "server": kind}
-    return Report("scale", setting, rows, _targets(rows), _memory(sizes, rows))
+    by_name = {str(size): size for size in sizes}
+    rows, failures = interleaved(by_name, repeats, lambda name: _sample(by_name[name]), told)
+    setting = {"sizes": list(by_name), "concurrency": CONCURRENCY, "server": kind()}
+    targets = [*_targets(rows), *_memory(sizes, rows)]
+    return Report("scale", setting, rows, targets, [_TERMS], failures)
+
+
+def _sample(size: Size) -> dict[str, float]:
+    with served(Shape(size.pages, hosts=size.hosts, absolute=True)) as site:
+        ours, bare = (sample(site, contender, CONCURRENCY) for contender in (OURS, BARE))
+    return ours | {f"bare_{measure}": value for measure, value in bare.items()}
 
 
 def _targets(rows: dict[str, Samples]) -> list[Target]:
@@ -59,23 +66,29 @@ def _targets(rows: dict[str, Samples]) -> list[Target]:
     ]
 
 
-def _memory(sizes: Sequence[Size], rows: dict[str, Samples]) -> list[str]:
-    """Say how memory grows with the URLs seen, on one host."""
-    alone = [size for size in sizes if size.hosts == 1]
-    few, many = alone[-2:]
-    less, more = (median(rows[str(size)]["rss_mb"]) for size in (few, many))
-    growth = (more - less) / (many.pages - few.pages) * 100_000
+def _memory(sizes: Sequence[Size], rows: dict[str, Samples]) -> list[Target]:
+    """Look at how memory grows with the URLs seen, on one host; of few, nothing can be told."""
+    used = {
+        size.pages: median(rows[str(size)]["rss_mb"])
+        for size in sizes
+        if size.hosts == 1 and size.pages >= PAGES and str(size) in rows
+    }
+    if len(used) < 2 or PAGES not in used:
+        return []
+    most = max(used)
+    more = (used[most] - used[PAGES]) / (most - PAGES) * 100_000
     return [
-        f"{less:.0f} MB at {few.pages:,} pages; {growth:+.1f} MB for each further 100,000 URLs seen"
+        Target(f"MB at {PAGES:,} pages", used[PAGES], MOST_MEGABYTES),
+        Target("MB more for each further 100,000 URLs seen", more, MOST_MORE),
     ]
 
 
 def show(report: Report) -> str:
-    first = next(iter(report.rows.values()))["cpu_us"]
+    first = next(iter(report.rows.values()))
     rows = [
         (
             name,
-            spread(times(samples["cpu_us"], first), 2),
+            ratio(samples, first, "cpu_us"),
             spread(times(samples["cpu_us"], samples["bare_cpu_us"]), 2),
             spread(samples["cpu_us"]),
             spread(samples["bare_cpu_us"]),

@@ -15,8 +15,6 @@ _WORDS = (  # noqa: SIM905 - words read better as a line
 _NAVIGATION, _ELSEWHERE = 18, 6
 #: Links down a tree, which make every page reachable.
 _CHILDREN = 7
-#: Links to pages before and after, on each side.
-_NEIGHBOURS = 20
 _PARAGRAPHS = 64
 _ELSEWHERES = "".join(
     f'<li><a href="https://elsewhere-{n}.example/about">Elsewhere</a></li>\n'
@@ -25,8 +23,8 @@ _ELSEWHERES = "".join(
 
 #: What the URLs of every such site begin with.
 OWN = ("http://127.0.0.1:", "http://host-")
-#: How many links each page has.
-LINKS = _NAVIGATION + _ELSEWHERE + _CHILDREN + 2 * _NEIGHBOURS
+#: How many links a page has at least; the others lead to pages before and after it.
+FEWEST_LINKS = _NAVIGATION + _ELSEWHERE + _CHILDREN
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,15 @@ class Shape:
     """
     *pages* HTML pages of *size* bytes on average, over as many *hosts*.
 
-    Every page is made from its number alone: from 0.4 to 1.6 times *size*, 71 links, of which
-    65 lead to pages of the site. Each host has a run of pages, so that most links stay on it.
+    Every page is made from its number alone: from 0.4 to 1.6 times *size*, *links*, of which all
+    but 6 lead to pages of the site. Each host has a run of pages, so that most links stay on it.
     Hrefs are paths, or whole URLs if *absolute*, as they must be where there are several hosts;
     these have names, which libcurl knows to mean this machine (RFC 6761), and others may not.
     """
 
     pages: int
     size: int = 13_000
+    links: int = 71
     hosts: int = 1
     absolute: bool = False
     port: int = 0
@@ -49,6 +48,8 @@ class Shape:
     def __post_init__(self) -> None:
         if not 1 <= self.hosts <= self.pages:
             raise ValueError(f"hosts must be from 1 to the {self.pages} pages, not {self.hosts}")
+        if self.links < FEWEST_LINKS:
+            raise ValueError(f"links must be {FEWEST_LINKS} or more, not {self.links}")
         if self.hosts > 1 and not self.absolute:
             raise ValueError("a site of several hosts needs absolute links")
 
@@ -83,13 +84,14 @@ class Shape:
         below = number * _CHILDREN + 1
         for child in range(below, below + _CHILDREN):
             yield anchors[child if child < pages else child % pages]
-        if _NEIGHBOURS <= number < pages - _NEIGHBOURS:
-            yield from anchors[number - _NEIGHBOURS : number]
-            yield from anchors[number + 1 : number + 1 + _NEIGHBOURS]
+        neighbours = self.links - FEWEST_LINKS
+        before = neighbours // 2
+        first, last = number - before, number + neighbours - before
+        if first >= 0 and last < pages:
+            yield from anchors[first:number]
+            yield from anchors[number + 1 : last + 1]
         else:
-            for away in range(1, _NEIGHBOURS + 1):
-                yield anchors[(number - away) % pages]
-                yield anchors[(number + away) % pages]
+            yield from (anchors[n % pages] for n in range(first, last + 1) if n != number)
 
     def _text(self, number: int) -> list[bytes]:
         size = self.size * (40 + number * 37 % 121) // 100
@@ -100,7 +102,9 @@ class Shape:
 
     @cached_property
     def _size_of_links(self) -> int:
-        return len(self._navigation) + (LINKS - _NAVIGATION - _ELSEWHERE) * len(self._anchors[-1])
+        return len(self._navigation) + (self.links - _NAVIGATION - _ELSEWHERE) * len(
+            self._anchors[-1]
+        )
 
     @cached_property
     def _paragraphs(self) -> list[bytes]:

@@ -1,8 +1,10 @@
 """The sites that benchmarks crawl: what is in them, and who serves them."""
 
 import re
-import shutil
+import resource
 import socket
+import tempfile
+import time
 import urllib.request
 from pathlib import Path
 from unittest import mock
@@ -11,24 +13,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.bench import nginx
 from crawler.bench import site as sites
 from crawler.bench.child import BenchError, Child
 from crawler.bench.crawl import Contender, sample
-from crawler.bench.shape import LINKS, OWN, Shape, path
+from crawler.bench.shape import FEWEST_LINKS, OWN, Shape, path
 
 HREF = re.compile(rb'<a href="([^"]*)"')
 
 
 @settings(deadline=None)
-@given(st.integers(1, 300), st.booleans())
-def test_every_page_can_be_reached_from_the_first(pages, absolute):
-    shape = Shape(pages, size=100, absolute=absolute, port=80)
+@given(st.integers(1, 300), st.integers(FEWEST_LINKS, 100), st.booleans())
+def test_every_page_can_be_reached_from_the_first(pages, links, absolute):
+    shape = Shape(pages, 100, links, absolute=absolute, port=80)
     by_href = {shape.href(number).encode(): number for number in range(pages)}
     known, waiting = {0}, [0]
 
     while waiting:
         hrefs = HREF.findall(shape.page(waiting.pop()))
-        assert len(hrefs) == LINKS
+        assert len(hrefs) == links
         found = {by_href[href] for href in hrefs if href in by_href}
         waiting += found - known
         known |= found
@@ -62,6 +65,11 @@ def test_a_site_has_a_page_for_each_host_at_least(hosts):
         Shape(5, hosts=hosts, absolute=True)
 
 
+def test_fewer_links_than_lead_everywhere_are_refused():
+    with pytest.raises(ValueError, match="links must be 31 or more, not 30"):
+        Shape(5, links=30)
+
+
 def test_several_hosts_need_whole_urls():
     with pytest.raises(ValueError, match="absolute"):
         Shape(5, hosts=2)
@@ -70,8 +78,7 @@ def test_several_hosts_need_whole_urls():
 @pytest.fixture(params=["own server", "nginx"])
 def site(request):
     """The same site, by every server there is."""
-    found = shutil.which("nginx")
-    if request.param == "nginx" and not found:
+    if request.param == "nginx" and not nginx.executable():
         pytest.skip("nginx is not installed")
     with (
         mock.patch.object(sites, "kind", return_value=request.param),
@@ -131,7 +138,7 @@ def test_a_crawl_that_is_not_complete_is_no_row(monkeypatch):
     with (
         sites.served(Shape(5)) as site,
         pytest.raises(
-            BenchError, match=r"cheat is not comparable: of 5 pages .* asked for 1, 1 times"
+            BenchError, match=r"not comparable: of 5 pages cheat had 5; .* asked for 1, 1 times"
         ),
     ):
         sample(site, cheat, 1)
@@ -140,8 +147,19 @@ def test_a_crawl_that_is_not_complete_is_no_row(monkeypatch):
 def test_a_child_that_fails_is_an_error_that_says_why():
     child = Child("crawler.bench.pool:measure", {"number": "many", "repeats": 1})
 
-    with pytest.raises(BenchError, match=r"pool:measure failed: (?s:.*)TypeError"):
+    with pytest.raises(BenchError, match=r"pool:measure failed: .*TypeError"):
         child.run(20)
+
+
+def test_an_error_has_what_the_server_says_too():
+    class Ill:
+        kind, shape = "nginx", Shape(1)
+
+        def complaints(self):
+            return "accept4() failed"
+
+    with pytest.raises(BenchError, match=r"failed: .*TypeError.*; nginx says: accept4\(\) failed"):
+        sites.visit(Ill(), "crawler.bench.pool:measure", {}, 1)
 
 
 def test_a_child_that_does_not_end_is_an_error():
@@ -154,6 +172,76 @@ def test_a_child_that_does_not_end_is_an_error():
 def test_a_child_tells_what_it_cost():
     cost = Child("crawler.bench.pool:measure", {"number": 10, "repeats": 1}).run(20)
 
-    assert cost["cpu"] >= 0
+    assert cost["cpu"] > 0
     assert cost["seconds"] > 0
     assert cost["rss"] > 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the kernel tells nothing")
+def test_the_memory_of_a_child_is_not_that_of_its_parent():
+    much = bytearray(b"x") * 300_000_000
+
+    cost = Child("crawler.bench.pool:measure", {"number": 10, "repeats": 1}).run(20)
+
+    assert cost["rss"] < len(much) / 1e6 / 2
+
+
+def dawdle():
+    tempfile.mkdtemp()
+    time.sleep(60)
+
+
+def test_a_child_that_is_killed_leaves_no_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    with pytest.raises(BenchError, match="did not end within 2 s"):
+        Child(f"{Path(__file__).stem}:dawdle", patched=False).run(2)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- nginx --------------------------------------------------------------------------------------
+
+
+def test_nginx_is_found_where_only_root_looks(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(nginx, "_PLACES", (str(tmp_path),))
+    assert sites.kind() == "own server"
+
+    (tmp_path / "nginx").touch(0o755)
+
+    assert nginx.executable() == str(tmp_path / "nginx")
+    assert sites.kind() == "nginx"
+
+
+def test_nginx_that_does_not_start_says_why(monkeypatch):
+    if not nginx.executable():
+        pytest.skip("nginx is not installed")
+    monkeypatch.setattr(nginx, "_CONFIGURATION", "nonsense;")
+
+    with (
+        pytest.raises(BenchError, match=r'did not start: .*unknown directive "nonsense"'),
+        nginx.Nginx.serving(Shape(1)),
+    ):
+        pass
+
+
+@pytest.fixture
+def few_descriptors():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.usefixtures("few_descriptors")
+def test_nginx_serves_more_pages_than_it_may_have_open_files():
+    if not nginx.executable():
+        pytest.skip("nginx is not installed")
+    with nginx.Nginx.serving(Shape(200)) as site:
+        for number in range(200):
+            get(site, path(number))
+
+        assert site.counts() == (200, 200)
+        assert "Too many" not in site.complaints()
