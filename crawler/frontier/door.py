@@ -26,7 +26,7 @@ class Door:
         self.shut: str | None = None
         #: The fingerprint of what was let in last.
         self.key = b""
-        self._seen = seen
+        self.seen = seen
 
     def refusal(self, found: Request | Link) -> str | None:
         """Say why *found* is turned away; None lets it in, and it counts as seen."""
@@ -38,7 +38,7 @@ class Door:
         if reason is not None:
             return reason
         self.key = fingerprint(found, url)
-        if not self._seen.add(self.key) and not found.dont_filter:
+        if not self.seen.add(self.key) and not found.dont_filter:
             return "seen"
         return self.shut or self.traps.refusal(url)
 
@@ -55,6 +55,6 @@ class Door:
         if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
             return failed("redirect_loop")
         reason = self.shut or self.scope.refusal(url, hop.depth)
-        if reason is None and not self._seen.add(fingerprint(hop, url)) and not hop.dont_filter:
+        if reason is None and not self.seen.add(fingerprint(hop, url)) and not hop.dont_filter:
             reason = "seen"
         return hop if reason is None else refused(reason)

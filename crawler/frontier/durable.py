@@ -81,7 +81,10 @@ class DurableFrontier(Frontier):
         found.waiting.clear()
         self._store.facts["frontier"] = self._figures
         self._gate.on_answer = self._tell_robots
-        if figures.get("scope", self._rules) != self._rules:
+        same_scope = figures.get("scope", self._rules) == self._rules
+        if self.resumed:
+            self.verdicts.go_on(same_scope=same_scope)
+        if not same_scope:
             self._reconsider()
 
     @cached_property

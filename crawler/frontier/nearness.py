@@ -31,6 +31,11 @@ class Nearness:
         self._stale.add((known.url, known.depth))
         return replace(known, depth=again.depth, found_on=again.found_on)
 
+    def depth_of(self, url: str) -> int:
+        """Return the depth that *url* waits at; 0 if it does not wait, or that does not matter."""
+        known = self._waiting.get(url)
+        return 0 if known is None else known.depth
+
     def leave(self, request: Request) -> bool:
         """Forget *request*, which waits no more; say if its entry was a stale one."""
         entry = (request.url, request.depth)

@@ -73,6 +73,10 @@ class Seen(Protocol):
         """Remember *key* and say if it was new."""
         ...
 
+    def __contains__(self, key: bytes) -> bool:
+        """Say if *key* would not be new, and remember nothing."""
+        ...
+
     def __len__(self) -> int:
         """How many keys were new."""
         ...
@@ -89,6 +93,9 @@ class ExactSeen:
         before = len(self._keys)
         self._keys.add(key)
         return len(self._keys) > before
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._keys
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -111,6 +118,9 @@ class BloomSeen:
     def add(self, key: bytes) -> bool:
         """Remember *key*, of 16 bytes, and say if it was new, in one step."""
         return self._chain.add(_number(key))
+
+    def __contains__(self, key: bytes) -> bool:
+        return _number(key) in self._chain
 
     def update(self, keys: Iterable[bytes]) -> None:
         """Remember many *keys*, each of which counts as new."""
@@ -155,6 +165,9 @@ class MmapSeen:
         """Remember *key* and say if it was new, in one step."""
         return self._chain.add(key)
 
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._chain
+
     @property
     def size(self) -> int:
         """Bytes of file, most of them in memory too."""
@@ -195,10 +208,15 @@ class _Chain(Generic[_ItemT]):
         self._next = capacity, error_rate * _FIRST_SHARE
         self.grow()
 
-    def add(self, item: _ItemT) -> bool:
-        for bloom in self.filters:
+    def __contains__(self, item: _ItemT) -> bool:
+        for bloom in self.filters:  # noqa: SIM110 - a generator would cost more than the filters
             if item in bloom:
-                return False
+                return True
+        return False
+
+    def add(self, item: _ItemT) -> bool:
+        if item in self:
+            return False
         if self.count >= self.capacity:
             self.grow()
         self.filters[0].add(item)

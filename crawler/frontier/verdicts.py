@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from functools import cache
 from operator import itemgetter
 
 from ..data import Link
+
+#: The depth from which on a URL is turned away, and the reason.
+Verdict = tuple[int, str]
 
 #: How many links are remembered; then all are forgotten.
 _MOST = 1 << 15
@@ -24,31 +27,79 @@ class Verdicts:
     By URL, the reason for which a link is turned away when it is found again, and the depth
     from which on: found nearer to the start, it may be let in, or count as found there.
 
-    Whoever finds links looks in *known* first, and tells count() what was there: the quick way
+    Whoever finds links asks on() first, and tells count() what that has said: the quick way
     for the many that lead to where others have led.
+
+    Of what is forgotten, *recall* says whether it was seen: the depth from which on it is turned
+    away for that, None if it was not. It is asked only once something may be forgotten, and
+    not at all where what was seen may be out of scope.
     """
 
-    def __init__(self, max_depth: int | None, counts: MutableMapping[str, int]) -> None:
-        #: The depth from which on a URL is turned away, and the reason.
-        self.known: dict[str, tuple[int, str]] = {}
+    def __init__(
+        self,
+        max_depth: int | None,
+        counts: MutableMapping[str, int],
+        recall: Callable[[str], int | None],
+    ) -> None:
+        self.known = _Known(recall, lasts=max_depth is None)
+        #: Returns what is known of a URL, None if nothing is: a method of a dict, without a call.
+        self.on: Callable[[str], Verdict | None] = self.known.__getitem__
         self._deepest = float("inf") if max_depth is None else max_depth
         self._counts = counts
 
+    def go_on(self, *, same_scope: bool) -> None:
+        """Be told that more has been seen than is known here, and whether in the *same_scope*."""
+        self.known.has_forgotten = True
+        if not same_scope:
+            self.known.recall = _nothing
+
     def add(self, link: Link, reason: str | None) -> None:
         """Remember what the *reason* of the first time, None if it was let in, means for the next."""
-        if len(self.known) >= _MOST:
-            self.known.clear()
         # Whatever got past the scope has been seen now, whether it was let in or not.
         lasting = reason if reason in OUT_OF_SCOPE and reason is not None else "seen"
-        self.known[link.url] = _verdict(link.depth, lasting)
+        self.known.keep(link.url, _verdict(link.depth, lasting))
 
-    def count(self, met: list[tuple[int, str]], depth: int) -> None:
+    def count(self, met: list[Verdict], depth: int) -> None:
         """Count links as turned away for the verdicts that were *met* at *depth*."""
         for reason, number in Counter(map(_reason, met)).items():
             is_too_deep = depth > self._deepest and reason not in _FIRST
             self._counts["depth" if is_too_deep else reason] += number
 
 
+class _Known(dict[str, Verdict]):
+    """
+    Some of the verdicts; to ask for another finds out if its URL was seen.
+
+    Where a URL may be found nearer to the start, what is found out *lasts* no longer than the
+    question: it may wait at another depth next time.
+    """
+
+    def __init__(self, recall: Callable[[str], int | None], *, lasts: bool) -> None:
+        super().__init__()
+        self.has_forgotten = False
+        self.recall = recall
+        self._lasts = lasts
+
+    def keep(self, url: str, verdict: Verdict) -> None:
+        if len(self) >= _MOST:
+            self.clear()
+            self.has_forgotten = True
+        self[url] = verdict
+
+    def __missing__(self, url: str) -> Verdict | None:
+        depth = self.recall(url) if self.has_forgotten else None
+        if depth is None:
+            return None
+        verdict = _verdict(depth, "seen")
+        if self._lasts:
+            self.keep(url, verdict)
+        return verdict
+
+
+def _nothing(_url: str) -> None:
+    """Recall nothing."""
+
+
 @cache
-def _verdict(depth: int, reason: str) -> tuple[int, str]:
+def _verdict(depth: int, reason: str) -> Verdict:
     return depth, reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from operator import attrgetter
-from types import GeneratorType, MappingProxyType
+from types import GeneratorType
 from typing import Any, Protocol
 
 from ..data import Item, Link, Request, Response, new_id
@@ -44,14 +44,16 @@ class Verdicts(Protocol):
     """What was said of URLs before, and need not be found out again."""
 
     @property
-    def known(self) -> Mapping[str, Verdict]: ...
+    def on(self) -> Callable[[str], Verdict | None]:
+        """What was said of a URL, None if nothing was."""
 
     def count(self, met: list[Verdict], depth: int) -> None:
         """Be told of the verdicts that were met at *depth*, one for each URL left out."""
 
 
 class _NoVerdicts:
-    known: Mapping[str, Verdict] = MappingProxyType({})
+    def on(self, _url: str) -> None:
+        """Say nothing."""
 
     def count(self, met: list[Verdict], depth: int) -> None:
         """Do nothing: where nothing is known, nothing is met."""
@@ -109,7 +111,7 @@ class Analyzer(Module):
             met: list[Verdict] = []
             try:
                 for parse in parsers:
-                    yield from self._run(parse, origin, failures, verdicts.known, met)
+                    yield from self._run(parse, origin, failures, verdicts.on, met)
             finally:
                 verdicts.count(met, origin.request.depth + 1)
             if failures:
@@ -120,12 +122,11 @@ class Analyzer(Module):
         parse: Parser,
         origin: Response | ModuleError,
         failures: list[BaseException],
-        known: Mapping[str, Verdict],
+        verdict_on: Callable[[str], Verdict | None],
         met: list[Verdict],
     ) -> Iterator[Found]:
         outputs: Iterable[Any] = ()
         is_called = False
-        verdict_on = known.get
         depth = origin.request.depth + 1
         while True:
             # The parser runs here, and nothing else that could raise: what is raised is its own.

@@ -120,13 +120,13 @@ class RemoteAnalyzer(Analyzer):
     def _findings(self, origin: Response | ModuleError, verdicts: Verdicts) -> Iterator[Any]:
         """Yield None when the child has got to *origin*, then what is found and not known."""
         met: list[Verdict] = []
-        known, depth, page = verdicts.known.get, origin.request.depth + 1, _page(origin)
+        verdict_on, depth, page = verdicts.on, origin.request.depth + 1, _page(origin)
         try:
             for found in chain.from_iterable(self._answers(origin)):
                 if type(found) is not str:
                     yield _datum(found, origin)
                     continue
-                verdict = known(found)
+                verdict = verdict_on(found)
                 if verdict is None or verdict[0] > depth:
                     yield Link(found, depth, page)
                 else:

@@ -58,6 +58,17 @@ def test_a_key_is_new_once(make):
     assert len(seen) == 2
 
 
+def test_to_ask_for_a_key_is_not_to_add_it(make):
+    seen = make(capacity=2)
+    added, others = keys(6)[:3], keys(6)[3:]
+
+    for key in added:
+        seen.add(key)
+
+    assert [key in seen for key in (*added, *others, *others)] == [True] * 3 + [False] * 6
+    assert len(seen) == 3
+
+
 def test_an_empty_one_has_no_keys(make):
     assert len(make()) == 0
 

@@ -76,7 +76,7 @@ def written(folder, near):
 
 def turned_away(crawl, url, depth):
     """Do what an analyzer does with a URL."""
-    verdict = crawl.verdicts.known.get(url)
+    verdict = crawl.verdicts.on(url)
     if verdict is None or verdict[0] > depth:
         return False
     crawl.verdicts.count([verdict], depth)
@@ -121,20 +121,30 @@ def play(steps, quick, slow):
 links = st.tuples(st.sampled_from(URLS), st.integers(1, 5))
 steps = st.lists(st.one_of(links, links, links, st.just("visit"), st.just("cut off")), max_size=30)
 max_depths = st.sampled_from([None, 2, 3])
+#: How many verdicts are remembered: so few that most are forgotten, and as many as there are.
+many = st.sampled_from([1, 2, 3, 1000])
+
+
+@contextmanager
+def remembering(most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crawler.frontier.verdicts._MOST", most)
+        yield
 
 
 @settings(deadline=None)
-@given(steps, max_depths)
-def test_quick_and_slow_say_the_same(steps, max_depth):
-    play(steps, frontier(max_depth), frontier(max_depth))
+@given(steps, max_depths, many)
+def test_quick_and_slow_say_the_same(steps, max_depth, most):
+    with remembering(most):
+        play(steps, frontier(max_depth), frontier(max_depth))
 
 
 @settings(deadline=None, max_examples=40)
-@given(steps, steps, max_depths, st.sampled_from([1, 3, 50_000]))
-def test_quick_and_slow_say_and_write_the_same_in_a_store(steps, later, max_depth, window):
+@given(steps, steps, max_depths, st.sampled_from([1, 3, 50_000]), many)
+def test_quick_and_slow_say_and_write_the_same_in_a_store(steps, later, max_depth, window, most):
     met = [step for step in (*steps, *later) if isinstance(step, tuple)]
     near = {key(url) for url, depth in met if max_depth is None or depth <= max_depth}
-    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+    with TemporaryDirectory() as one, TemporaryDirectory() as other, remembering(most):
         for some in (steps, later):
             with (
                 durable(one, max_depth, window) as quick,
@@ -145,14 +155,49 @@ def test_quick_and_slow_say_and_write_the_same_in_a_store(steps, later, max_dept
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_forgetting_verdicts_changes_no_answer(monkeypatch, most):
-    monkeypatch.setattr("crawler.frontier.verdicts._MOST", most)
+def test_no_more_verdicts_are_remembered_than_there_is_room_for(most):
     found = [(url, depth) for depth in (3, 2, 1) for url in (*URLS, *reversed(URLS))]
-    quick, slow = frontier(2), frontier(2)
+    one = frontier(2)
 
-    play(found, quick, slow)
+    with remembering(most):
+        for url, depth in found:
+            one.admit(Link(url, depth, None))
 
-    assert 0 < len(quick.verdicts.known) <= most
+    assert 0 < len(one.verdicts.known) <= most
+
+
+@pytest.mark.parametrize("max_depth", [None, 3])
+def test_what_was_seen_and_is_forgotten_is_known_again(max_depth):
+    one = frontier(max_depth)
+    with remembering(1):
+        one.admit(Link("http://a.test/x", 2, None))
+        one.admit(Link("http://a.test/y", 2, None))
+        visit(one)
+
+        assert turned_away(one, "http://a.test/x", 1)
+        # It waits, and where depth matters it may wait nearer to the start.
+        assert turned_away(one, "http://a.test/y", 1) == (max_depth is None)
+        assert not turned_away(one, "http://a.test/x#part", 1)
+        assert not turned_away(one, "http://a.test/new", 1)
+
+
+def test_what_an_earlier_process_has_seen_is_known_and_what_is_out_of_scope_now_is_not(tmp_path):
+    with durable(tmp_path, None) as one:
+        one.admit(Link("http://a.test/x", 1, None))
+    with durable(tmp_path, None) as one:
+        assert turned_away(one, "http://a.test/x", 1)
+    store = Store(tmp_path / "state.db")
+    narrower = Scope(["a.test"], None, exclude=["x"])
+    with (
+        closing(store),
+        closing(DurableFrontier(store, narrower, traps=TrapGuard())) as one,
+        remembering(1),
+    ):
+        assert one.verdicts.on("http://a.test/x") is None
+        assert one.admit(Link("http://a.test/y", 1, None)) is None
+        assert one.admit(Link("http://a.test/z", 1, None)) is None
+        assert one.verdicts.on("http://a.test/x") is None
+        assert one.admit(Link("http://a.test/x", 1, None)) == "exclude"
 
 
 def test_what_was_let_in_is_known_at_once():
