@@ -24,7 +24,7 @@ from .outlook import Outlook
 from .politeness import Politeness
 from .retry import HOST_KINDS, Retries
 from .scope import Scope
-from .seen import BloomSeen, Seen, fingerprint_of
+from .seen import BloomSeen, Seen
 from .sequel import Hop, Later, Next, Sequels
 from .traps import TrapGuard
 from .verdicts import Verdicts
@@ -72,10 +72,12 @@ class Frontier:
         self._ledger = ledger or Ledger()
         self._spending = Spending(self.budget, self._ledger)
         self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
-        self.verdicts = Verdicts(scope.max_depth, self._ledger.turned_away, self._recall)
         self._hosts = Hosts(self._politeness)
         self._manners = Manners(self._politeness, self._hosts)
         nearness = Nearness(matters=scope.max_depth is not None)
+        self.verdicts = Verdicts(
+            scope.max_depth, self._ledger.turned_away, self._door.seen, nearness.depth_of
+        )
         self._waiting = Waiting(self._politeness, self._hosts, nearness, clock)
         self._outlook = Outlook(self._hosts, self._manners, self._spending, clock)
         self._gate = RobotsGate(agent)
@@ -282,15 +284,6 @@ class Frontier:
         self._ledger.admit()
         self._settled.clear()
         self._enter(found)
-
-    def _recall(self, url: str) -> int | None:
-        """
-        Return the depth from which on *url* is turned away because it was seen; None if it was not.
-
-        Only a URL that is canonical can be found so, and only in scope is one seen: what
-        admit() would look at before need not be looked at again.
-        """
-        return self._waiting.depth_of(url) if fingerprint_of(url) in self._door.seen else None
 
     def _turn_away(self, found: Request | Link, reason: str, _within: str | None) -> None:
         self._ledger.turn_away(reason, found.url)

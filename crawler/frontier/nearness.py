@@ -32,7 +32,7 @@ class Nearness:
         return replace(known, depth=again.depth, found_on=again.found_on)
 
     def depth_of(self, url: str) -> int:
-        """Return the depth that *url* waits at; 0 if it does not wait, or that does not matter."""
+        """Return the depth that *url* waits at; 0 if it does not wait."""
         known = self._waiting.get(url)
         return 0 if known is None else known.depth
 

@@ -14,9 +14,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
-from operator import index
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import mmh3
 import rbloom
@@ -31,8 +30,6 @@ _GROWTH = 2
 
 _digest = mmh3.mmh3_x64_128_digest
 _number = partial(int.from_bytes, byteorder="big", signed=True)
-
-_ItemT = TypeVar("_ItemT")
 
 
 def fingerprint(request: Request | Link, canonical: str) -> bytes:
@@ -104,89 +101,7 @@ class ExactSeen:
         return f"<ExactSeen {len(self):,} keys>"
 
 
-class BloomSeen:
-    """
-    Remembers keys in Bloom filters: 6 to 12 bytes each, with no ceiling.
-
-    At most *error_rate* of the new keys are taken for old ones, however many there are.
-    The first filter holds *capacity* keys; 10 million keys fit the default in 63 MB.
-    """
-
-    def __init__(self, capacity: int = 700_000, error_rate: float = 1e-9) -> None:
-        self._chain: _Chain[int] = _Chain(capacity, error_rate, _in_memory)
-
-    def add(self, key: bytes) -> bool:
-        """Remember *key*, of 16 bytes, and say if it was new, in one step."""
-        return self._chain.add(_number(key))
-
-    def __contains__(self, key: bytes) -> bool:
-        return _number(key) in self._chain
-
-    def update(self, keys: Iterable[bytes]) -> None:
-        """Remember many *keys*, each of which counts as new."""
-        number = int.from_bytes
-        self._chain.update([number(key, "big", signed=True) for key in keys])
-
-    @property
-    def size(self) -> int:
-        """Bytes of memory."""
-        bits: int = sum(bloom.size_in_bits for bloom in self._chain.filters)
-        return bits // 8
-
-    def __len__(self) -> int:
-        return self._chain.count
-
-    def __repr__(self) -> str:
-        return f"<BloomSeen {self._chain}, {self.size / 1e6:.1f} MB>"
-
-
-class MmapSeen:
-    """
-    Remembers keys in Bloom filters that are mapped files: *path*.0, *path*.1 and so on.
-
-    Files that exist are gone on with, by the *capacity* and *error_rate* they were made
-    for; the number of keys in the last of them is then an estimate. What was added is
-    there after a crash of the process, not of the machine. Needs the extra ``mmap``.
-    """
-
-    def __init__(
-        self, path: str | os.PathLike[str], capacity: int = 700_000, error_rate: float = 1e-9
-    ) -> None:
-        mapped = _Mapped(os.fspath(path))
-        capacity, error_rate = mapped.made_for() or (capacity, error_rate)
-        self._chain: _Chain[bytes] = _Chain(capacity, error_rate, mapped.open)
-        while mapped.has(len(self._chain.filters)):
-            self._chain.grow()
-        newest = self._chain.filters[0]
-        free = max(0, newest.capacity - newest.approx_len)
-        self._chain.count = self._chain.capacity - free
-
-    def add(self, key: bytes) -> bool:
-        """Remember *key* and say if it was new, in one step."""
-        return self._chain.add(key)
-
-    def __contains__(self, key: bytes) -> bool:
-        return key in self._chain
-
-    @property
-    def size(self) -> int:
-        """Bytes of file, most of them in memory too."""
-        bits: int = sum(bloom.num_bits for bloom in self._chain.filters)
-        return bits // 8
-
-    def close(self) -> None:
-        """Write what is not on disk yet, and let the files go."""
-        for bloom in self._chain.filters:
-            bloom.close()
-
-    def __len__(self) -> int:
-        return self._chain.count
-
-    def __repr__(self) -> str:
-        return f"<MmapSeen {self._chain}, {self.size / 1e6:.1f} MB>"
-
-
-class _Chain(Generic[_ItemT]):
+class _Filters:
     """
     Bloom filters that together never fill up, the newest first.
 
@@ -201,46 +116,105 @@ class _Chain(Generic[_ItemT]):
             raise ValueError(f"capacity must be 1 or more, not {capacity!r}")
         if not 0 < error_rate < 1:
             raise ValueError(f"error_rate must be between 0 and 1, not {error_rate!r}")
-        self.filters: list[Any] = []
-        self.count = 0
-        self.capacity = 0
+        self._filters: list[Any] = []
+        self._count = 0
+        self._capacity = 0
         self._make = make
         self._next = capacity, error_rate * _FIRST_SHARE
-        self.grow()
+        self._grow()
 
-    def __contains__(self, item: _ItemT) -> bool:
-        for bloom in self.filters:  # noqa: SIM110 - a generator would cost more than the filters
-            if item in bloom:
+    def add(self, key: bytes) -> bool:
+        """Remember *key*, of 16 bytes, and say if it was new, in one step."""
+        if key in self:
+            return False
+        if self._count >= self._capacity:
+            self._grow()
+        self._filters[0].add(key)
+        self._count += 1
+        return True
+
+    def __contains__(self, key: bytes) -> bool:
+        for bloom in self._filters:  # noqa: SIM110 - a generator would cost more than the filters
+            if key in bloom:
                 return True
         return False
 
-    def add(self, item: _ItemT) -> bool:
-        if item in self:
-            return False
-        if self.count >= self.capacity:
-            self.grow()
-        self.filters[0].add(item)
-        self.count += 1
-        return True
+    def __len__(self) -> int:
+        return self._count
 
-    def update(self, items: Sequence[_ItemT]) -> None:
-        while self.count + len(items) > self.capacity:
-            self.grow()
-        self.filters[0].update(items)
-        self.count += len(items)
+    def __repr__(self) -> str:
+        name, number = type(self).__name__, len(self._filters)
+        return f"<{name} {len(self):,} keys in {number} filters, {self.size / 1e6:.1f} MB>"
 
-    def grow(self) -> None:
+    @property
+    def size(self) -> int:
+        """Bytes of memory, or of mapped files."""
+        return sum(map(self._bits, self._filters)) // 8
+
+    def _bits(self, bloom: Any) -> int:
+        raise NotImplementedError
+
+    def _grow(self) -> None:
         capacity, rate = self._next
-        self.filters.insert(0, self._make(len(self.filters), capacity, rate))
-        self.capacity += capacity
+        self._filters.insert(0, self._make(len(self._filters), capacity, rate))
+        self._capacity += capacity
         self._next = capacity * _GROWTH, rate / 2
 
-    def __str__(self) -> str:
-        return f"{self.count:,} keys in {len(self.filters)} filters"
+
+class BloomSeen(_Filters):
+    """
+    Remembers keys in Bloom filters: 6 to 12 bytes each, with no ceiling.
+
+    At most *error_rate* of the new keys are taken for old ones, however many there are.
+    The first filter holds *capacity* keys; 10 million keys fit the default in 63 MB.
+    """
+
+    def __init__(self, capacity: int = 700_000, error_rate: float = 1e-9) -> None:
+        super().__init__(capacity, error_rate, _in_memory)
+
+    def update(self, keys: Sequence[bytes]) -> None:
+        """Remember many *keys*, each of which counts as new."""
+        while self._count + len(keys) > self._capacity:
+            self._grow()
+        self._filters[0].update(keys)
+        self._count += len(keys)
+
+    def _bits(self, bloom: rbloom.Bloom) -> int:
+        return bloom.size_in_bits
+
+
+class MmapSeen(_Filters):
+    """
+    Remembers keys in Bloom filters that are mapped files: *path*.0, *path*.1 and so on.
+
+    Files that exist are gone on with, by the *capacity* and *error_rate* they were made
+    for; the number of keys in the last of them is then an estimate. What was added is
+    there after a crash of the process, not of the machine. Needs the extra ``mmap``.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], capacity: int = 700_000, error_rate: float = 1e-9
+    ) -> None:
+        mapped = _Mapped(os.fspath(path))
+        super().__init__(*(mapped.made_for() or (capacity, error_rate)), mapped.open)
+        while mapped.has(len(self._filters)):
+            self._grow()
+        newest = self._filters[0]
+        free = max(0, newest.capacity - newest.approx_len)
+        self._count = self._capacity - free
+
+    def close(self) -> None:
+        """Write what is not on disk yet, and let the files go."""
+        for bloom in self._filters:
+            bloom.close()
+
+    def _bits(self, bloom: Any) -> int:
+        bits: int = bloom.num_bits
+        return bits
 
 
 def _in_memory(_place: int, capacity: int, error_rate: float) -> rbloom.Bloom:
-    return rbloom.Bloom(capacity, error_rate, index)
+    return rbloom.Bloom(capacity, error_rate, _number)
 
 
 class _Mapped:

@@ -8,6 +8,7 @@ from functools import cache
 from operator import itemgetter
 
 from ..data import Link
+from .seen import ExactSeen, Seen, fingerprint_of
 
 #: The depth from which on a URL is turned away, and the reason.
 Verdict = tuple[int, str]
@@ -18,6 +19,8 @@ _MOST = 1 << 15
 OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exclude", "include"})
 #: Those that come before the depth.
 _FIRST = frozenset({"invalid", "scheme", "domain"})
+
+_SEEN: Verdict = (0, "seen")
 
 _reason = itemgetter(1)
 
@@ -30,18 +33,18 @@ class Verdicts:
     Whoever finds links asks on() first, and tells count() what that has said: the quick way
     for the many that lead to where others have led.
 
-    Of what is forgotten, *recall* says whether it was seen: the depth from which on it is turned
-    away for that, None if it was not. It is asked only once something may be forgotten, and
-    not at all where what was seen may be out of scope.
+    What is forgotten is found out again as far as *seen* tells. Where there is a *max_depth*, it
+    matters how near to the start a URL waits: *depth_of* tells.
     """
 
     def __init__(
         self,
         max_depth: int | None,
         counts: MutableMapping[str, int],
-        recall: Callable[[str], int | None],
+        seen: Seen,
+        depth_of: Callable[[str], int],
     ) -> None:
-        self.known = _Known(recall, lasts=max_depth is None)
+        self.known = _Known(seen, depth_of if max_depth is not None else None)
         #: Returns what is known of a URL, None if nothing is: a method of a dict, without a call.
         self.on: Callable[[str], Verdict | None] = self.known.__getitem__
         self._deepest = float("inf") if max_depth is None else max_depth
@@ -51,7 +54,7 @@ class Verdicts:
         """Be told that more has been seen than is known here, and whether in the *same_scope*."""
         self.known.has_forgotten = True
         if not same_scope:
-            self.known.recall = _nothing
+            self.known.seen = ExactSeen()  # in which nothing is
 
     def add(self, link: Link, reason: str | None) -> None:
         """Remember what the *reason* of the first time, None if it was let in, means for the next."""
@@ -70,15 +73,16 @@ class _Known(dict[str, Verdict]):
     """
     Some of the verdicts; to ask for another finds out if its URL was seen.
 
-    Where a URL may be found nearer to the start, what is found out *lasts* no longer than the
-    question: it may wait at another depth next time.
+    Only a canonical URL can be found so, and only in scope is one seen: what is looked at before
+    a URL counts as seen need not be looked at again. Where depth matters, what is found out is
+    not kept: the URL may wait at another depth next time.
     """
 
-    def __init__(self, recall: Callable[[str], int | None], *, lasts: bool) -> None:
+    def __init__(self, seen: Seen, depth_of: Callable[[str], int] | None) -> None:
         super().__init__()
+        self.seen = seen
         self.has_forgotten = False
-        self.recall = recall
-        self._lasts = lasts
+        self._depth_of = depth_of
 
     def keep(self, url: str, verdict: Verdict) -> None:
         if len(self) >= _MOST:
@@ -87,17 +91,12 @@ class _Known(dict[str, Verdict]):
         self[url] = verdict
 
     def __missing__(self, url: str) -> Verdict | None:
-        depth = self.recall(url) if self.has_forgotten else None
-        if depth is None:
+        if not self.has_forgotten or fingerprint_of(url) not in self.seen:
             return None
-        verdict = _verdict(depth, "seen")
-        if self._lasts:
-            self.keep(url, verdict)
-        return verdict
-
-
-def _nothing(_url: str) -> None:
-    """Recall nothing."""
+        if self._depth_of is not None:
+            return _verdict(self._depth_of(url), "seen")
+        self.keep(url, _SEEN)
+        return _SEEN
 
 
 @cache

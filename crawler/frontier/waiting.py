@@ -103,10 +103,6 @@ class Waiting:
         """Return what waits as *again* has found it, if that is nearer to the start."""
         return self._nearness.nearer(again)
 
-    def depth_of(self, url: str) -> int:
-        """Return the depth that *url* waits at, if it waits and that matters; or else 0."""
-        return self._nearness.depth_of(url)
-
     def forget_last(self, host: Host, last: Request) -> bool:
         """Drop the *last* request of the lane of *host*; say if it counted."""
         self._hosts.forget_last(host)

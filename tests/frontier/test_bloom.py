@@ -14,7 +14,7 @@ def keys(*numbers):
 
 
 def filters(seen):
-    return len(seen._chain.filters)
+    return len(seen._filters)
 
 
 @pytest.fixture
@@ -135,8 +135,8 @@ def test_at_the_default_rate_no_error_is_met(make_bloom):
 
 def test_ten_million_keys_fit_in_80_megabytes():
     seen = BloomSeen()
-    while seen._chain.capacity < 10_000_000:
-        seen._chain.grow()
+    while seen._capacity < 10_000_000:
+        seen._grow()
 
     assert seen.size < 64e6
 
@@ -185,14 +185,14 @@ def test_files_that_exist_are_gone_on_with(mapped):
     assert abs(len(after) - 4500) < 45
     assert not any(map(after.add, keys(4500)))
     assert all(map(after.add, keys(4500, 20_000)))
-    assert [bloom.capacity for bloom in after._chain.filters[::-1]] == [
+    assert [bloom.capacity for bloom in after._filters[::-1]] == [
         1000,
         2000,
         4000,
         8000,
         16000,
     ]
-    assert [bloom.error_rate for bloom in after._chain.filters[::-1]] == [
+    assert [bloom.error_rate for bloom in after._filters[::-1]] == [
         pytest.approx(0.45e-6 / 2**place) for place in range(5)
     ]
 
