@@ -70,10 +70,11 @@ class _Known(dict[str, str]):
         self.root = root
 
     def __missing__(self, href: str) -> str:
-        url = _whole.get(href, "")
-        if not url and self.root and _FROM_ROOT.match(href):
+        if url := _whole.get(href, ""):
+            href = url  # one text for all sites, and not one for each
+        elif self.root and _FROM_ROOT.match(href):
             url = self.root + href[1:]
-        elif not url and _WHOLE.match(href):
+        elif _WHOLE.match(href):
             url = _keep(_whole, href, href, _MANY_WHOLE)
         return url and _keep(self, href, url, _MANY)
 
