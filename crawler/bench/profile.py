@@ -24,6 +24,7 @@ def run(shape: Shape, *, concurrency: int) -> Report:
         setting = {
             "pages": shape.pages,
             "links": shape.links,
+            "hosts": shape.hosts,
             "concurrency": concurrency,
             "server": site.kind,
         }
@@ -54,7 +55,8 @@ def show(report: Report, functions: int) -> str:
         for name, cost in lines
     ]
     setting = report.setting
-    pages = f"{setting['pages']:,} pages with {setting['links']} links"
+    hosts = f"{setting['hosts']:,} host{'s' * (setting['hosts'] > 1)}"
+    pages = f"{setting['pages']:,} pages with {setting['links']} links on {hosts}"
     head = f"our crawl of {pages}, {whole:.0f} µs of CPU a page"
     return text(report, f"{head}\n{table(('by stage', 'share', 'µs a page'), rows)}")
 

@@ -80,6 +80,11 @@ def _count(name: str, usual: int, text: str) -> Callable[[F], F]:
     return click.option(name, type=click.IntRange(1), help=f"{text}  [default: {usual:,}]")
 
 
+_hosts_option = click.option(
+    "--hosts", type=click.IntRange(1), default=1, help="Hosts they are spread over."
+)
+
+
 @bench.command()
 @_count("--pages", 20_000, "How many pages the site has.")
 @_count("--repeats", 3, "How often to crawl it.")
@@ -89,7 +94,7 @@ def _count(name: str, usual: int, text: str) -> Callable[[F], F]:
 @click.option(
     "--links", type=int, default=71, show_default=True, help="Links of a page, 31 at least."
 )
-@click.option("--hosts", type=click.IntRange(1), default=1, help="Hosts they are spread over.")
+@_hosts_option
 @click.option("--concurrency", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--peers", default="", metavar="NAMES", help="Measure these too: scrapy,crawlee.")
 @_run_options
@@ -139,19 +144,23 @@ def scale(repeats: int | None, quick: bool, **ending: Any) -> None:
 
 @bench.command()
 @_count("--pages", 20_000, "How many pages the site has.")
+@_hosts_option
 @click.option("--concurrency", type=click.IntRange(1), default=64, show_default=True)
 @click.option(
     "--functions", type=click.IntRange(0), default=40, show_default=True, help="How many to show."
 )
 @_run_options
 def profile(
-    pages: int | None, concurrency: int, functions: int, quick: bool, **ending: Any
+    pages: int | None, hosts: int, concurrency: int, functions: int, quick: bool, **ending: Any
 ) -> None:
     """Crawl a site and tell where the CPU went, by stage and by function."""
     from ..bench import profile as subject
     from ..bench.shape import Shape
 
-    shape = Shape(pages or (2000 if quick else 20_000))
+    try:
+        shape = Shape(pages or (2000 if quick else 20_000), hosts=hosts, absolute=hosts > 1)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     report = subject.run(shape, concurrency=concurrency)
     _end(report, subject.show(report, functions), **ending)
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "frontier": ["--scale", "0.001", "--repeats", "1"],
     "links": ["--pages", "2", "--repeats", "1"],
     "pool": ["--number", "50", "--repeats", "1"],
-    "profile": ["--pages", "100", "--concurrency", "4"],
+    "profile": ["--pages", "100", "--hosts", "3", "--concurrency", "4"],
 }
 OWN_CONTENDERS = (crawl.BARE, crawl.OURS, crawl.RECORDS, crawl.DURABLE)
 #: It says it had every page, and fetched one.
@@ -122,6 +122,7 @@ def test_a_profile_of_a_part_is_none(monkeypatch):
     ("words", "complaint"),
     [
         (("profile", "--functions", "-3"), "-3 is not in the range"),
+        (("profile", "--pages", "9", "--hosts", "10"), "hosts must be from 1 to the 9 pages"),
         (("frontier", "--scale", "0.0001"), "scale must be from 0.001 to 1, not 0.0001"),
         (("crawl", "--links", "30"), "links must be 31 or more, not 30"),
         (("crawl", "--peers", "nutch"), "'nutch' is no peer; there are scrapy, crawlee"),
