@@ -202,11 +202,21 @@ def test_without_requests_its_row_is_left_out(monkeypatch):
     assert "pip install 'crawler[requests]'" in fetch.show(report)
 
 
-def test_sites_of_all_sizes_are_compared():
+def test_sites_of_all_sizes_are_compared_small_ones_by_several_crawls(monkeypatch):
     sizes = (scale.Size(5, 1), scale.Size(12, 1), scale.Size(12, 3))
+    crawled = []
+
+    def sample(site, contender, concurrency):
+        crawled.append((site.shape.pages, contender.name))
+        return crawl.sample(site, contender, concurrency)
+
+    monkeypatch.setattr(scale, "_ENOUGH", 10)
+    monkeypatch.setattr(scale, "sample", sample)
 
     report = scale.run(sizes, 1)
 
+    both = ("our crawl", "bare loop")
+    assert crawled == [(pages, name) for pages in (5, 5, 12, 12) for name in both]
     shown = scale.show(report).splitlines()
     assert [line[: len(str(size))] for line, size in zip(shown[1:], sizes, strict=False)] == [
         "5 pages, 1 host",
