@@ -92,7 +92,10 @@ def work(text: str) -> None:
     began, clock = cpu(), time.perf_counter()
     returned = function(**child.arguments) or {}
     cost = {"cpu": cpu() - began, "seconds": time.perf_counter() - clock, "rss": most_memory()}
-    print(json.dumps(cost | returned), flush=True)
+    try:
+        print(json.dumps(cost | returned), flush=True)
+    except BrokenPipeError:  # whoever wanted to know has ended, and we are about to
+        os._exit(1)
 
 
 def _last_line(file: IO[bytes]) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.bench.child import Child
+
 DEADLINE = 20
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
@@ -80,3 +82,14 @@ def test_whoever_was_started_ends_too(bench, tmp_path, command, processes, at_wo
     if number != signal.SIGKILL:
         assert list(made.iterdir()) == []
         assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+
+
+def test_a_child_that_nobody_listens_to_any_more_ends_without_a_word():
+    reading, writing = os.pipe()
+    os.close(reading)
+    child = Child("builtins:dict", patched=False)
+
+    ended = subprocess.run(child.command, stdout=writing, stderr=subprocess.PIPE, timeout=DEADLINE)
+    os.close(writing)
+
+    assert (ended.returncode, ended.stderr) == (1, b"")
