@@ -45,7 +45,7 @@ class Verdicts:
         depth_of: Callable[[str], int],
     ) -> None:
         self.known = _Known(seen, depth_of if max_depth is not None else None)
-        #: Returns what is known of a URL, None if nothing is: a method of a dict, without a call.
+        #: Returns what is known of a URL, None if nothing is: the method of the dict, for speed.
         self.on: Callable[[str], Verdict | None] = self.known.__getitem__
         self._deepest = float("inf") if max_depth is None else max_depth
         self._counts = counts
