@@ -6,27 +6,28 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "crawler"
-BASE = {"errors", "data", "charset", "url", "waiters", "wire"}
+BASE = {"http", "errors", "data", "charset", "url", "_waiters", "serialization"}
 #: What each part may import at run time, besides itself.
 ALLOWED = {
-    "later": set(),
+    "_lazy_import": set(),
     "errors": set(),
     "charset": set(),
     "data": {"charset"},
     "url": {"errors"},
-    "waiters": set(),
-    "wire": {"data", "errors"},
-    "buffer": {"errors", "waiters"},
-    "module": BASE | {"later"},
+    "_waiters": set(),
+    "serialization": {"data", "errors"},
+    "http": {"data", "errors", "url"},
+    "buffer": {"errors", "_waiters"},
+    "module": BASE | {"_lazy_import"},
     "fetch": BASE,
     "frontier": BASE,
     "scheduler": BASE | {"buffer", "module", "frontier"},
-    "middleware": BASE | {"frontier", "later", "spider"},
+    "middleware": BASE | {"frontier", "_lazy_import", "spider"},
     "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "spider": BASE,
-    "feed": BASE | {"later"},
+    "feed": BASE | {"_lazy_import"},
     "analysis": BASE | {"middleware", "module", "spider"},
-    "child": BASE | {"analysis", "feed", "later", "middleware", "module", "spider"},
+    "child": BASE | {"analysis", "feed", "_lazy_import", "middleware", "module", "spider"},
     "job": BASE | {"feed", "frontier"},
     "jobs": BASE | {"frontier", "job"},
     "crawl": BASE

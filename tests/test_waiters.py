@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.waiters import Waiters
+from crawler._waiters import Waiters
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ _INTERVAL = 0.002
 #: counts; what is not here (url, data, most of the frontier) works for its caller.
 STAGES = {
     "crawler.fetch": "fetch",
-    "crawler.fetch.coding": "decode",
+    "crawler.http.content_coding": "decode",
     "crawler.charset": "decode",
     "crawler.data:text": "decode",
     "crawler.data:encoding": "decode",

@@ -9,8 +9,8 @@ from queue import Empty, Full
 from time import monotonic
 from typing import Generic, TypeVar
 
+from .._waiters import Waiters
 from ..errors import PoolClosed
-from ..waiters import Waiters
 from .buffer import Buffer
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ the program and not from the net, is pickled.
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from .._lazy_import import later
 from .introduction import refuse_in_a_child
 
 if TYPE_CHECKING:

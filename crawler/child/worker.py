@@ -15,7 +15,7 @@ from ..feed.record import as_record
 from ..middleware.chain import SpiderChain
 from ..module.base import describe, one_of
 from ..module.frames import Frame
-from ..wire import error_from_dict, request_to_dict, response_from_dict
+from ..serialization import error_from_dict, request_to_dict, response_from_dict
 from .line import Line
 
 #: How many findings are sent together, and how many seconds one waits for the next at most.

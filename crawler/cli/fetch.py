@@ -85,7 +85,7 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
     """Follow redirects to the page itself; say in one line what went wrong."""
     from ..data import Request
     from ..errors import FetchError, InvalidURL
-    from ..frontier.redirect import is_redirect
+    from ..http.redirect import is_redirect
 
     request = Request(url)
     with load_settings(assigned).fetch() as client:
@@ -105,7 +105,7 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
 
 def _followed(request: Request, response: Response) -> Request:
     """Return the next hop; say in one line why there is none."""
-    from ..frontier.redirect import MAX_REDIRECTS, next_hop
+    from ..http.redirect import MAX_REDIRECTS, next_hop
 
     hop = next_hop(request, response)
     first = hop.redirects[0]

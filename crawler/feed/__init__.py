@@ -6,7 +6,7 @@ A Feed is a processor for a Pipeline; open_feed() finds the one a file name asks
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from .._lazy_import import later
 
 if TYPE_CHECKING:
     from .csvfile import Csv

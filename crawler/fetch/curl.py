@@ -20,7 +20,8 @@ from gevent import get_hub
 
 from ..data import Request, Response
 from ..errors import FetchError, StateError
-from . import coding, descriptors
+from ..http import content_coding as coding
+from . import descriptors
 from .check import check
 from .guard import AddressGuard
 from .handle import AllowAddress, Handle, milliseconds

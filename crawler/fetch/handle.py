@@ -11,7 +11,7 @@ from gevent.monkey import get_original
 
 from ..data import Headers, Request, Response
 from ..errors import FetchError
-from . import coding
+from ..http import content_coding as coding
 from .descriptors import is_out_of_descriptors
 from .limits import Limits
 

@@ -15,7 +15,7 @@ import gevent
 
 from ..data import Headers, Request, Response
 from ..errors import FetchError
-from . import coding
+from ..http import content_coding as coding
 from .check import check
 from .descriptors import is_out_of_descriptors
 from .identity import user_agent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import url as urls
 from ..data import Link, Request, Response
 from ..errors import InvalidURL
+from ..http.redirect import MAX_REDIRECTS, next_hop
 from .outcome import Outcome, failed, refused
-from .redirect import MAX_REDIRECTS, next_hop
 from .scope import Scope
 from .seen import Seen, fingerprint
 from .traps import TrapGuard

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from .. import url as urls
 from ..data import Request, Response
 from ..errors import InvalidURL, ModuleError
+from ..http.redirect import is_redirect
+from ..http.robots_txt import Robots
 from .host import Host
-from .redirect import is_redirect
-from .robots import Robots
 
 #: Seconds an answer holds (RFC 9309: no longer than a day).
 _LIFETIME = 86400.0

@@ -13,7 +13,7 @@ import mmh3
 from .. import url as urls
 from ..data import Request
 from ..errors import InvalidURL
-from ..wire import request_from_dict, request_to_dict
+from ..serialization import request_from_dict, request_to_dict
 from .outcome import Outcome
 from .seen import fingerprint, fingerprint_of
 

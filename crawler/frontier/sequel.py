@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ..data import Request, Response
 from ..errors import ModuleError, Refusal, Retry
+from ..http.redirect import PERMANENT, is_redirect
 from .door import Door
 from .outcome import Outcome, failed, refused
 from .politeness import Politeness
-from .redirect import PERMANENT, is_redirect
 from .retry import Retries
 
 _MOST_MOVED = 10_000

@@ -8,7 +8,7 @@ second; every other file is one behaviour.
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from .._lazy_import import later
 
 if TYPE_CHECKING:
     from .auth import HttpAuth

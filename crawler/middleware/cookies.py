@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from .. import url as urls
 from ..data import Request, Response
-from .cookie import Cookie, Place, domain_matches, path_matches, read_cookie
+from ..http.set_cookie import Cookie, Place, domain_matches, path_matches, read_cookie
 from .download import DownloadMiddleware, session_of
 from .headers import adding
 

@@ -12,8 +12,8 @@ from gevent.event import AsyncResult
 from .. import url as urls
 from ..data import Request, Response
 from ..errors import CrawlerError, InvalidURL, StateError
-from ..frontier.redirect import is_redirect, next_hop
-from ..frontier.robots import Robots
+from ..http.redirect import is_redirect, next_hop
+from ..http.robots_txt import Robots
 from .per_spider import PerSpider
 
 log = logging.getLogger(__name__)

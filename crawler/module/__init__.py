@@ -7,7 +7,7 @@ items, a Pipeline works on an item. The Registrar hands out the one with the lea
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from .._lazy_import import later
 from .analyzer import Analyzer
 from .base import Counts, Module, ModuleSummary, classic_score, load_score
 from .downloader import Downloader

@@ -25,7 +25,7 @@ UNPACKS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "sh
 #: Where one of them is used, and what for: never for what a page, a header or a job holds.
 ALLOWED = {
     "__init__.py": {"import_module"},  # the public names, from a table
-    "later.py": {"import_module"},  # the names of a package, from its table
+    "_lazy_import.py": {"import_module"},  # the names of a package, from its table
     "cli/__init__.py": {"import_module"},  # the commands, from a table
     "cli/options.py": {"exec_module"},  # the spider's file that the command line names
     "feed/extra.py": {"import_module"},  # an optional dependency

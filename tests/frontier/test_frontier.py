@@ -20,7 +20,7 @@ from crawler.frontier import (
     failed,
     refused,
 )
-from crawler.frontier.redirect import MAX_REDIRECTS
+from crawler.http.redirect import MAX_REDIRECTS
 
 HOME = "http://site.test/"
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, Request, Response
+from crawler.http.set_cookie import Place, read_cookie
 from crawler.middleware import Cookies
-from crawler.middleware.cookie import Place, read_cookie
 from crawler.testing import Reply
 
 NOW = 1_700_000_000.0

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import FetchError
-from .limits import Limits
+from ..fetch.limits import Limits
 
 #: More codings on one body, or more gzip streams in one, are an attack on our time.
 MAX_CODINGS = 4

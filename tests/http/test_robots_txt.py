@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import InvalidURL
-from crawler.frontier.robots import Robots
+from crawler.http.robots_txt import Robots
 
 SITE = "http://example.org"
 

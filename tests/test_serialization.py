@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import DownloadError, FetchError, ModuleError, Unwritable
-from crawler.wire import (
+from crawler.serialization import (
     error_from_dict,
     error_to_dict,
     request_from_dict,

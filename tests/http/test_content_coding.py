@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import FetchError
-from crawler.fetch import Limits, coding
+from crawler.fetch import Limits
+from crawler.http import content_coding as coding
 
 LIMITS = Limits(body=100_000)
 PAGE = b"<p>" + random.Random(1).randbytes(2000).hex().encode()

@@ -2,7 +2,7 @@ import pytest
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import InvalidURL
-from crawler.frontier.redirect import is_redirect, next_hop
+from crawler.http.redirect import is_redirect, next_hop
 
 HOME = "http://site.test/dir/page?q=1"
 SECRETS = {"Authorization": "Basic x", "Cookie": "a=b", "Proxy-Authorization": "y", "Host": "h"}

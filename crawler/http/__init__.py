@@ -1,0 +1,1 @@
+"""HTTP's own rules, as pure functions: no connection is opened here."""
