@@ -17,7 +17,8 @@ from crawler import Request, Spider, crawl, stream
 from crawler.errors import ModuleError, Refusal
 from crawler.feed.record import as_record
 from crawler.middleware.spider import SpiderMiddleware
-from crawler.module import Analyzer, ChildError, remote
+from crawler.module import Analyzer, ChildError
+from crawler.module.remote.analyzer import analyzer as remote
 from crawler.testing import LoopbackSite, Reply, Site, faults, generated_site
 
 FREE = {

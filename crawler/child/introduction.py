@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StateError
-from ..module.frames import Frame, pack
+from ..module.remote.frames import Frame, pack
 from ..spider import Spider
 
 #: Nothing of the user's is found before the crawler is imported: a calendar.py, say, is no module

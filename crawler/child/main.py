@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from ..middleware.chain import SpiderChain
-from ..module.frames import LINE, MEMORY
+from ..module.remote.frames import LINE, MEMORY
 from .introduction import introduced
 from .line import Line
 from .worker import Worker

@@ -14,7 +14,7 @@ from ..errors import ModuleError, Refusal, StateError
 from ..feed.record import as_record
 from ..middleware.chain import SpiderChain
 from ..module.base import describe, one_of
-from ..module.frames import Frame
+from ..module.remote.frames import Frame
 from ..serialization import error_from_dict, request_to_dict, response_from_dict
 from .line import Line
 

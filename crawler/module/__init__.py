@@ -16,7 +16,7 @@ from .pipeline import Pipeline
 from .registrar import Registrar
 
 if TYPE_CHECKING:
-    from .remote import ChildError, RemoteAnalyzer
+    from .remote.analyzer import ChildError, RemoteAnalyzer
 
 __all__ = [
     "MID",
@@ -35,4 +35,6 @@ __all__ = [
     "load_score",
 ]
 
-__getattr__ = later(__name__, {"ChildError": "remote", "RemoteAnalyzer": "remote"})
+__getattr__ = later(
+    __name__, {"ChildError": "remote.analyzer", "RemoteAnalyzer": "remote.analyzer"}
+)

@@ -18,9 +18,9 @@ from gevent.event import AsyncResult, Event
 from gevent.lock import Semaphore
 from gevent.os import fork_and_watch
 
-from ..errors import TimeLimit
+from ...errors import TimeLimit
 from .frames import LINE, MEMORY, Frame, Inbox, pack
-from .shared import Slots
+from .shared_memory import Slots
 
 T = TypeVar("T")
 

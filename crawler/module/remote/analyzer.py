@@ -12,12 +12,12 @@ from typing import Any
 import gevent
 from gevent.lock import Semaphore
 
-from ..data import Item, Link, Request, Response
-from ..errors import CrawlerError, ModuleError, Refusal
-from ..serialization import error_to_dict, request_from_dict, response_to_dict
-from .analyzer import NO_VERDICTS, Analyzer, Found, Verdict, Verdicts, found_in
-from .base import describe
-from .child import IN_HAND, Child, Gone, patiently
+from ...data import Item, Link, Request, Response
+from ...errors import CrawlerError, ModuleError, Refusal
+from ...serialization import error_to_dict, request_from_dict, response_to_dict
+from ..analyzer import NO_VERDICTS, Analyzer, Found, Verdict, Verdicts, found_in
+from ..base import describe
+from .child_process import IN_HAND, Child, Gone, patiently
 from .frames import Frame, pack
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""A module that works elsewhere: the analyzer on this side, and the process it talks to."""
