@@ -5,8 +5,8 @@ They follow no redirect, keep no cookie, and raise nothing but FetchError; a res
 they return is whole, decoded, and within its limits.
 """
 
-from .curl import CurlFetch
-from .guard import AddressGuard, any_address
+from .address_guard import AddressGuard, any_address
+from .curl.client import CurlFetch
 from .limits import Limits
 from .session import SessionFetch
 

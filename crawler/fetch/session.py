@@ -16,10 +16,10 @@ import gevent
 from ..data import Headers, Request, Response
 from ..errors import FetchError
 from ..http import content_coding as coding
-from .check import check
-from .descriptors import is_out_of_descriptors
-from .identity import user_agent
+from .file_descriptors import is_out_of_descriptors
 from .limits import Limits
+from .request_check import check
+from .user_agent import user_agent
 
 if TYPE_CHECKING:
     import requests

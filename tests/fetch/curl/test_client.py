@@ -286,8 +286,8 @@ def test_it_needs_a_connection():
 def known(serve, monkeypatch):
     """Fetch from a host of that name, *later* or not, and say if its address was known."""
     said, now = [], [0.0]
-    monkeypatch.setattr("crawler.fetch.curl._ADDRESSES_LAST", 1)
-    monkeypatch.setattr("crawler.fetch.curl.monotonic", lambda: now[0])
+    monkeypatch.setattr("crawler.fetch.curl.client._ADDRESSES_LAST", 1)
+    monkeypatch.setattr("crawler.fetch.curl.client.monotonic", lambda: now[0])
     url = serve({"/": "home"}).url("/")
 
     def known(name, *, later=False):

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import pycurl
 from gevent.monkey import get_original
 
-from ..data import Headers, Request, Response
-from ..errors import FetchError
-from ..http import content_coding as coding
-from .descriptors import is_out_of_descriptors
-from .limits import Limits
+from ...data import Headers, Request, Response
+from ...errors import FetchError
+from ...http import content_coding as coding
+from ..file_descriptors import is_out_of_descriptors
+from ..limits import Limits
 
 #: Says whether a request may connect to an address: (ip, port, request).
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"

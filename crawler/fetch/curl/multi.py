@@ -9,7 +9,7 @@ import pycurl
 from gevent import getcurrent
 from gevent.hub import Hub
 
-from .._waiters import Waiters
+from ..._waiters import Waiters
 
 #: What libcurl says of a failed transfer: its code and a sentence.
 Failure: TypeAlias = "tuple[int, str]"

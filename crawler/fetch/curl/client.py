@@ -18,17 +18,17 @@ import gevent
 import pycurl
 from gevent import get_hub
 
-from ..data import Request, Response
-from ..errors import FetchError, StateError
-from ..http import content_coding as coding
-from . import descriptors
-from .check import check
-from .guard import AddressGuard
+from ...data import Request, Response
+from ...errors import FetchError, StateError
+from ...http import content_coding as coding
+from .. import file_descriptors as descriptors
+from ..address_guard import AddressGuard
+from ..host_slots import HostSlots
+from ..limits import Limits
+from ..request_check import check
+from ..user_agent import user_agent as default_user_agent
 from .handle import AllowAddress, Handle, milliseconds
-from .identity import user_agent as default_user_agent
-from .limits import Limits
 from .multi import Failure, Multi
-from .slots import HostSlots
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from crawler.data import Request
 from crawler.errors import FetchError
 from crawler.fetch import CurlFetch
-from crawler.fetch.guard import AddressGuard, is_inner
+from crawler.fetch.address_guard import AddressGuard, is_inner
 from crawler.testing import LoopbackSite, Reply
 from crawler.url import canonicalize, host
 
