@@ -17,7 +17,7 @@ from .data import Item, Request, Response
 from .errors import JobError
 from .feed import Feed, Output, Stdout, WarcWriter, as_record, open_feed
 from .frontier import Store
-from .frontier.recovery import Recovered
+from .frontier.durable.recovery import Recovered
 
 log = logging.getLogger(__name__)
 

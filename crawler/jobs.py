@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from .errors import InvalidURL, JobError
 from .frontier import UrlCounts
-from .frontier.rows import FORMAT, key_of, seal
+from .frontier.durable.rows import FORMAT, key_of, seal
 from .job import LOCK, STATE, read_about
 
 _COLUMNS = (

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..data import Headers, Link, Request, Response
 from ..frontier import DONE, Frontier, Politeness, Retries, Scope
-from ..frontier.host import Address
+from ..frontier.hosts.host import Address
 from .child import Child
 from .report import Report, Samples, Target, ratio, spread, table, text, times
 from .rounds import interleaved

@@ -27,7 +27,7 @@ import gevent
 from gevent import subprocess
 
 from ..feed import columns
-from ..frontier.store import GROUP
+from ..frontier.durable.store import GROUP
 from ..testing import LoopbackSite, Reply, generated_site
 from .aftermath import Aftermath, look
 from .child import BenchError

@@ -5,18 +5,18 @@ A request is outstanding from admit() to settle(). Scope and seen decide once, a
 a redirect hop or a request put back re-enters behind them, keeping its identity.
 """
 
+from .admission.scope import Scope
+from .admission.seen import BloomSeen, ExactSeen, MmapSeen
+from .admission.traps import TrapGuard
+from .after_fetch import Next
 from .budget import Budget
-from .durable import DurableFrontier
+from .durable.sqlite_journal import DurableFrontier
+from .durable.store import Store
 from .frontier import Frontier
-from .host import HostFigures
+from .hosts.host import HostFigures
+from .hosts.politeness import Politeness
 from .outcome import DONE, Outcome, UrlCounts, failed, refused
-from .politeness import Politeness
-from .retry import Retries
-from .scope import Scope
-from .seen import BloomSeen, ExactSeen, MmapSeen
-from .sequel import Next
-from .store import Store
-from .traps import TrapGuard
+from .retries import Retries
 
 __all__ = [
     "DONE",

@@ -12,23 +12,23 @@ from gevent.event import Event
 from .. import url as urls
 from ..data import Link, Request, Response, new_id
 from ..errors import FrontierClosed, ModuleError
+from .admission.admission import Door
+from .admission.link_filter import Verdicts
+from .admission.scope import Scope
+from .admission.seen import BloomSeen, Seen
+from .admission.traps import TrapGuard
+from .after_fetch import Hop, Later, Next, Sequels
 from .budget import Budget, Spending
-from .door import Door
-from .gate import RobotsGate
-from .host import Host, HostFigures
-from .hosts import Hosts
-from .manners import Manners
-from .nearness import Nearness
+from .hosts.backoff import Manners
+from .hosts.host import Host, HostFigures
+from .hosts.host_queues import Waiting
+from .hosts.host_schedule import Hosts
+from .hosts.nearest_depth import Nearness
+from .hosts.politeness import Politeness
+from .hosts.robots_cache import RobotsGate
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
-from .outlook import Outlook
-from .politeness import Politeness
-from .retry import HOST_KINDS, Retries
-from .scope import Scope
-from .seen import BloomSeen, Seen
-from .sequel import Hop, Later, Next, Sequels
-from .traps import TrapGuard
-from .verdicts import Verdicts
-from .waiting import Waiting
+from .retries import HOST_KINDS, Retries
+from .view import Outlook
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ ALLOWED = {
     "cli/__init__.py": {"import_module"},  # the commands, from a table
     "cli/options.py": {"exec_module"},  # the spider's file that the command line names
     "feed/extra.py": {"import_module"},  # an optional dependency
-    "frontier/seen.py": {"import_module"},  # an optional dependency
+    "frontier/admission/seen.py": {"import_module"},  # an optional dependency
     # the program's own spider, handed to a child of the same program
     "child/introduction.py": {"pickle", "exec_module"},
     "bench/child.py": {"import_module"},  # a benchmark of this package, by its own command line

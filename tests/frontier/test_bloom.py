@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.seen import BloomSeen, ExactSeen, MmapSeen, fingerprint_of
+from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen, fingerprint_of
 
 
 def keys(*numbers):
@@ -236,7 +236,9 @@ def test_without_the_package_the_extra_is_named(monkeypatch, tmp_path):
 
 
 def test_the_package_is_imported_only_when_asked_for():
-    program = "import sys, crawler.frontier.seen; sys.exit('pybloomfilter' in sys.modules)"
+    program = (
+        "import sys, crawler.frontier.admission.seen; sys.exit('pybloomfilter' in sys.modules)"
+    )
 
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 

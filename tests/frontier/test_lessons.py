@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import gevent
 import pytest
+from crawler.frontier.hosts.host_schedule.host import Address
+from crawler.frontier.hosts.host_schedule.host_schedule import Hosts
 
 from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
 from crawler.data import Headers, Link, Request, Response
@@ -26,13 +28,11 @@ from crawler.frontier import (
     failed,
     refused,
 )
-from crawler.frontier.host import Address
-from crawler.frontier.hosts import Hosts
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running
-from .test_hosts import EXACT, begin, filled, request
-from .test_manners import TOLERANCE, after, gaps, page
+from .hosts.test_backoff import TOLERANCE, after, gaps, page
+from .hosts.test_host_schedule import EXACT, begin, filled, request
 
 DOMAINS = ["a.test", "b.test", "c.test"]
 

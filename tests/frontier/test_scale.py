@@ -6,17 +6,17 @@ import tracemalloc
 
 import gevent
 import pytest
+from crawler.frontier.hosts.host_schedule.host import Address
+from crawler.frontier.hosts.host_schedule.host_schedule import Hosts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Headers, Link, Request, Response
 from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
-from crawler.frontier.host import Address
-from crawler.frontier.hosts import Hosts
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running
-from .test_hosts import EXACT, begin, request
+from .hosts.test_host_schedule import EXACT, begin, request
 
 FOUND_ON = "http://site.test/"
 

@@ -12,7 +12,8 @@ from crawler.data import Link, Request
 from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed.warcfile import records
-from crawler.frontier import DONE, Next, rows
+from crawler.frontier import DONE, Next
+from crawler.frontier.durable.sqlite_journal import rows
 from crawler.job import Job
 from crawler.spider import Pages
 from crawler.testing import Site, generated_site

@@ -1,0 +1,1 @@
+"""Whether a request may come in: scope, what was seen before, traps."""

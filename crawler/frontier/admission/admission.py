@@ -1,0 +1,60 @@
+"""Door: who is let in, once and for all."""
+
+from __future__ import annotations
+
+from ... import url as urls
+from ...data import Link, Request, Response
+from ...errors import InvalidURL
+from ...http.redirect import MAX_REDIRECTS, next_hop
+from ..outcome import Outcome, failed, refused
+from .scope import Scope
+from .seen import Seen, fingerprint
+from .traps import TrapGuard
+
+
+class Door:
+    """
+    Lets a URL in if it is in scope, new, and no trap.
+
+    A redirect hop was let in with its request; it is judged again, for where it leads.
+    """
+
+    def __init__(self, scope: Scope, seen: Seen, traps: TrapGuard) -> None:
+        self.scope = scope
+        self.traps = traps
+        #: Why nothing is let in any more, if so.
+        self.shut: str | None = None
+        #: The fingerprint of what was let in last.
+        self.key = b""
+        self.seen = seen
+
+    def refusal(self, found: Request | Link) -> str | None:
+        """Say why *found* is turned away; None lets it in, and it counts as seen."""
+        try:
+            url = urls.canonicalize(found.url)
+        except InvalidURL:
+            return "invalid"
+        reason = self.scope.refusal(url, found.depth)
+        if reason is not None:
+            return reason
+        self.key = fingerprint(found, url)
+        if not self.seen.add(self.key) and not found.dont_filter:
+            return "seen"
+        return self.shut or self.traps.refusal(url)
+
+    def hop(self, request: Request, response: Response) -> Request | Outcome:
+        """Return the next hop of *request*; or the outcome that ends it here."""
+        if len(request.redirects) >= MAX_REDIRECTS:
+            return failed("redirect_limit")
+        try:
+            hop = next_hop(request, response)
+            url = urls.canonicalize(hop.url)
+        except InvalidURL:
+            return refused("invalid")
+        # A form often answers with a redirect to itself, to be fetched by GET.
+        if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
+            return failed("redirect_loop")
+        reason = self.shut or self.scope.refusal(url, hop.depth)
+        if reason is None and not self.seen.add(fingerprint(hop, url)) and not hop.dont_filter:
+            reason = "seen"
+        return hop if reason is None else refused(reason)

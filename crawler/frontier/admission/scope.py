@@ -1,0 +1,204 @@
+"""Which requests belong to a crawl."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from ... import url as urls
+from ...errors import InvalidURL
+
+#: Up to where a URL tells its host; longer ones are not worth remembering.
+_SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
+_HOST_AND_PORT = re.compile(r"(?P<host>\[[^]\s]*]|[^:\s]*)(?::(?P<port>.*))?", re.DOTALL)
+_PART_OF_A_URL = re.compile(r"[/\\?#@]")
+_DIGITS = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """
+    Says of a URL whether it belongs to the crawl, by scheme, host, depth, length and pattern.
+
+    Of *accepted_domains*, a registered domain ("example.org") accepts all its hosts; any
+    other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") only itself; a port
+    ("example.org:8080") narrows either. *own_domains* are those of the first requests: see
+    including(). A URL at *max_depth* is fetched; None is no limit.
+
+    *include* and *exclude* are regular expressions, searched for anywhere in a canonical
+    URL: one of the first must be found, if there are any, and none of the second. The first
+    requests need not match *include*: they lead to the pages wanted, and may be others.
+    """
+
+    accepted_domains: Collection[str] = ()
+    max_depth: int | None = 0
+    max_url_length: int = 2083
+    own_domains: frozenset[str] = frozenset()
+    include: Collection[str] = ()
+    exclude: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        domains = _collection("accepted_domains", self.accepted_domains, "domains")
+        object.__setattr__(self, "accepted_domains", frozenset(map(_domain, domains)))
+        for name in ("include", "exclude"):
+            patterns = _collection(name, getattr(self, name), "patterns")
+            object.__setattr__(self, name, tuple(_pattern(name, entry) for entry in patterns))
+        if self.max_depth is not None and not _is_count(self.max_depth, at_least=0):
+            raise ValueError(f"max_depth must be 0 or more, or None, not {self.max_depth!r}")
+        if not _is_count(self.max_url_length, at_least=1):
+            raise ValueError(f"max_url_length must be 1 or more, not {self.max_url_length!r}")
+
+    def including(self, first: Iterable[str]) -> Scope:
+        """
+        Return a scope that accepts the domains of the *first* URLs too, on any port.
+
+        A URL that cannot be crawled adds nothing: refusal() will say why.
+        """
+        crawlable = [url for url in first if self._of_any(url) in (None, "domain")]
+        own = {urls.registered_domain(urls.host(url)) for url in crawlable}
+        return dataclasses.replace(self, own_domains=self.own_domains | own)
+
+    def refusal(self, url: str, depth: int) -> str | None:
+        """
+        Say why *url*, found at *depth*, is out of scope; None if it is in.
+
+        The reason is one of invalid, scheme, domain, depth, length, exclude and include: the
+        first that holds.
+        """
+        site = _SITE.match(url)
+        reason = self._of_site(site[0]) if site else self._of_any(url)
+        if reason is not None:
+            return reason
+        if self.max_depth is not None and depth > self.max_depth:
+            return "depth"
+        if len(url) > self.max_url_length:
+            return "length"
+        return self._of_patterns(url, depth) if self.include or self.exclude else None
+
+    @cached_property
+    def _of_site(self) -> Callable[[str], str | None]:
+        return lru_cache(maxsize=1 << 14)(self._of_any)
+
+    def _of_any(self, url: str) -> str | None:
+        try:
+            if urls.scheme(url) not in ("http", "https"):
+                return "scheme"
+            return None if self._accepts(urls.host(url), urls.port(url)) else "domain"
+        except InvalidURL:
+            return "invalid"
+
+    def _of_patterns(self, url: str, depth: int) -> str | None:
+        include, exclude = self._compiled
+        if any(pattern.search(url) for pattern in exclude):
+            return "exclude"
+        if not include or depth == 0 or any(pattern.search(url) for pattern in include):
+            return None
+        return "include"
+
+    @cached_property
+    def _compiled(self) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
+        return list(map(re.compile, self.include)), list(map(re.compile, self.exclude))
+
+    def _may_accept(self, host: str) -> bool:
+        """Say if an accepted domain is *host*, or ends it: for the others no list is needed."""
+        labels = host.rsplit(".", self._most_labels)
+        ends = (".".join(labels[place:]) for place in range(len(labels)))
+        return host in self._names or not self._names.isdisjoint(ends)
+
+    @cached_property
+    def _most_labels(self) -> int:
+        return max((name.count(".") + 1 for name in self._names), default=1)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """All that is accepted, without ports."""
+        return self.own_domains | {_without_port(domain) for domain in self.accepted_domains}
+
+    def _accepts(self, host: str, port: int | None) -> bool:
+        if not self._may_accept(host):
+            return False
+        domain = urls.registered_domain(host)
+        names = {host, domain, _with_port(host, port), _with_port(domain, port)}
+        return domain in self.own_domains or not names.isdisjoint(self.accepted_domains)
+
+
+def _collection(name: str, given: Any, kind: str) -> Iterable[Any]:
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return given
+    raise ValueError(f"{name} must be a list of {kind}, not just {given!r}")
+
+
+def _pattern(name: str, entry: Any) -> str:
+    if not isinstance(entry, str):
+        raise ValueError(f"{name} pattern {entry!r} is not text")
+    try:
+        re.compile(entry)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{name} pattern {entry!r} is no regular expression: {error}") from None
+    return entry
+
+
+def _is_count(value: Any, at_least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
+
+
+def _domain(entry: Any) -> str:
+    """Return *entry* as _accepts() compares it; a ValueError if it could never match."""
+    if not isinstance(entry, str):
+        raise _useless(entry, "is not text")
+    text = entry.strip()
+    if not text:
+        raise _useless(entry, "is blank: leave it out")
+    if _PART_OF_A_URL.search(text):
+        raise _useless(entry, f"is a URL: give the host only, {_host(text) or 'example.org'!r}")
+    if "*" in text or text.startswith("."):
+        raise _useless(entry, f"has a wildcard: {_instead_of_wildcard(text)}")
+    if text.count(":") > 1 and not text.startswith("["):
+        text = f"[{text}]"
+    host, port = _split(entry, text)
+    if not urls.is_address(host) and urls.is_public_suffix(host):
+        raise _useless(entry, "is a public suffix: name the domains below it")
+    return host if port is None else _with_port(host, port)
+
+
+def _split(entry: str, text: str) -> tuple[str, int | None]:
+    parts = _HOST_AND_PORT.fullmatch(text)
+    host = _host(parts["host"]) if parts else None
+    if not parts or not host or "" in host.split("."):
+        raise _useless(entry, "is not a host name or address")
+    port = parts["port"]
+    if port is not None and not (_DIGITS.fullmatch(port) and 1 <= int(port) <= 65535):
+        raise _useless(entry, f"has a bad port: {port!r} is not a number from 1 to 65535")
+    return host, None if port is None else int(port)
+
+
+def _host(text: str) -> str | None:
+    try:
+        return urls.host(text if "://" in text else f"http://{text}/")
+    except InvalidURL:
+        return None
+
+
+def _instead_of_wildcard(text: str) -> str:
+    domain = urls.registered_domain(_host(text.lstrip("*.")) or "")
+    if not domain or "*" in domain or urls.is_public_suffix(domain):
+        return "name each domain"
+    return f"{domain!r} accepts all its sub-domains"
+
+
+def _with_port(host: str, port: int | None) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _without_port(domain: str) -> str:
+    if domain.startswith("["):
+        return domain[1:].partition("]")[0]
+    return domain if domain.count(":") > 1 else domain.partition(":")[0]
+
+
+def _useless(entry: Any, why: str) -> ValueError:
+    return ValueError(f"accepted domain {entry!r} {why}")

@@ -1,0 +1,256 @@
+"""Recovery: what the last process has left in a store, checked row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import mmh3
+
+from ...data import ids_above
+from ...errors import JobError
+from ..admission.seen import BloomSeen
+from ..admission.traps import TrapGuard
+from ..outcome import Ledger, Outcome, UrlCounts, failed
+from .rows import INDEX, SELECT, Row, ended, hops_of, key_of, seal
+from .store import Store
+
+#: How often a process may end while it analyses a page before the page is set aside.
+STRIKES = 3
+#: Reasons for which a URL was settled that hold for one process only.
+CUT_OFF = ("page_limit", "byte_limit", "time_limit", "error_limit", "slow")
+
+#: What SELECT has of a row, and how it ended.
+_ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls WHERE id > ? ORDER BY id"  # noqa: S608
+_COUNTS = "SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id) FROM urls"
+#: Rows that no version of this has written.
+_STRANGE = """
+SELECT id FROM urls WHERE typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
+    OR typeof(host) != 'text' OR typeof(depth) != 'integer'
+    OR typeof(priority) NOT IN ('integer', 'real')
+"""
+_REOPEN = """
+UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL, ended = NULL,
+    end_seal = NULL, progress = NULL
+"""
+_TURNED_AWAY = "turned_away"
+_BEFORE_ALL = -(2**63)
+#: Bytes of a fingerprint.
+_KEY = 16
+#: How many keys the filter has room for at least.
+_LEAST = 700_000
+
+Values = tuple[Any, ...]
+
+
+@dataclass
+class Recovered:
+    """
+    What a store knows: the filter of seen URLs, the counts, and what waits.
+
+    *waiting* are the rows themselves, unless they are more than fit; then *by_host* says how
+    many there are of each host. *damaged* rows were set aside or reopened, *struck_out*
+    pages ended the process too often, and *lost_commits* were made but are not there.
+    *counts* are those of that moment; the ledger counts on.
+    """
+
+    seen: BloomSeen = field(default_factory=BloomSeen)
+    told: BloomSeen = field(default_factory=lambda: BloomSeen(capacity=100_000))
+    ledger: Ledger = field(default_factory=Ledger)
+    waiting: list[Row] = field(default_factory=list)
+    by_host: Counter[str] = field(default_factory=Counter)
+    figures: dict[str, Any] = field(default_factory=dict)
+    damaged: int = 0
+    struck_out: int = 0
+    lost_commits: int | None = 0
+    counts: UrlCounts = field(default_factory=UrlCounts)
+
+
+def recover(store: Store, traps: TrapGuard, *, window: int) -> Recovered:
+    """Read all that *store* has, put right what can be, and start the ids above the last one."""
+    with store.change_all() as change:
+        _requeue(change)
+        rows, waiting, last = next(store.rows(_COUNTS))
+        found = Recovered(BloomSeen(max(rows, _LEAST)), lost_commits=store.lost_commits)
+        _take_figures(store, found)
+        _strike(store, found, change)
+        strange = {number for (number,) in store.rows(_STRANGE)}
+        reader = _Reader(found, traps, strange, keep=waiting <= window)
+        for some in _all_rows(store):
+            reader.read(some)
+        for number, outcome in reader.repairs:
+            _repair(change, number, outcome)
+        # Nothing seals what is in the index.
+        change("DROP INDEX IF EXISTS waiting")
+        if found.by_host:
+            change(INDEX)
+    ids_above(last or 0)
+    found.counts = found.ledger.counts()
+    return found
+
+
+def _take_figures(store: Store, found: Recovered) -> None:
+    found.figures = store.fact("frontier") or {}
+    away = found.figures.get("turned_away", {})
+    found.ledger.turned_away.update({r: n for r, n in away.items() if r not in CUT_OFF})
+
+
+def _all_rows(store: Store) -> Iterator[list[Values]]:
+    """Yield every row, many at a time; from where text is none, it is read with its faults."""
+    last = _BEFORE_ALL
+    try:
+        for some in store.chunks(_ROWS, last):
+            last = some[-1][0]
+            yield some
+    except JobError:
+        store.read_any_text()
+        yield from store.chunks(_ROWS, last)
+
+
+class _Reader:
+    """Takes in the rows; those that wait or are done, as most are, with little ado."""
+
+    def __init__(
+        self, found: Recovered, traps: TrapGuard, strange: set[int], *, keep: bool
+    ) -> None:
+        #: Rows to give another outcome, or none again.
+        self.repairs: list[tuple[int, Outcome | None]] = []
+        self._found = found
+        self._traps = traps
+        #: Rows that are damaged, whatever their seal says.
+        self._strange = strange
+        self._keep = keep
+
+    def read(self, rows: list[Values]) -> None:
+        hashed, count_trap, strange = mmh3.hash, self._traps.count, self._strange
+        keys: list[bytes] = []
+        by_host, done = self._found.by_host, 0
+        for values in rows:
+            number, key, url, host, _, _, _, _, its_seal, progress, status, reason, end_seal, to = (
+                values
+            )
+            is_whole = its_seal == hashed(repr(values[:8])) and number not in strange
+            is_plain = is_whole and not (progress or to)
+            if is_plain and status is None:
+                if self._keep:
+                    self._found.waiting.append(Row(*values[:10]))
+                else:
+                    by_host[host] += 1
+            elif is_plain and status == "done" and end_seal == seal(number, status, reason, to):
+                done += 1
+            else:
+                self._read_one(Row(*values[:10]), *values[10:])
+                continue
+            keys.append(key)
+            count_trap(url)
+        self._found.seen.update(keys)
+        self._count(len(keys), done)
+
+    def _read_one(self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any) -> None:
+        is_whole = row.is_whole and row.id not in self._strange
+        if is_whole and status == _TURNED_AWAY:
+            self._found.told.add(row.key)
+            self._found.ledger.sample(str(reason), row.url)
+            return
+        has_ended = status is not None and end_seal == seal(row.id, status, reason, to)
+        outcome = Outcome(status, reason) if has_ended else None
+        hops: list[str] = []
+        if not is_whole:
+            outcome = self._set_aside(row, outcome)
+        elif status is not None and outcome is None:
+            row = self._reopened(row)
+        else:
+            row, hops = self._followed(row, to)
+        self._see(row, hops, is_whole=is_whole)
+        self._found.ledger.admit()
+        if outcome is None:
+            self._wait(row)
+        else:
+            self._found.ledger.settle(outcome, str(row.url))
+
+    def _set_aside(self, row: Row, outcome: Outcome | None) -> Outcome:
+        """Return what became of a damaged row: nothing can, if nothing has."""
+        if outcome is None:
+            outcome = failed("damaged")
+            self.repairs.append((row.id, outcome))
+        elif outcome == failed("damaged"):  # by an earlier process
+            return outcome
+        self._found.damaged += 1
+        return outcome
+
+    def _reopened(self, row: Row) -> Row:
+        """Let a row begin anew of which it is not known how it went on."""
+        self._found.damaged += 1
+        self.repairs.append((row.id, None))
+        return row._replace(progress=None)
+
+    def _followed(self, row: Row, redirects: str | None) -> tuple[Row, list[str]]:
+        """Return where *row* was sent; one that does not say it any more begins anew."""
+        try:
+            return row, hops_of(row.id, row.progress, redirects)
+        except (ValueError, TypeError):
+            return self._reopened(row), []
+
+    def _see(self, row: Row, hops: list[str], *, is_whole: bool) -> None:
+        if isinstance(row.key, bytes) and len(row.key) == _KEY:
+            self._found.seen.add(row.key)
+        for url in hops:
+            self._found.seen.add(key_of(url))
+        if is_whole:
+            self._traps.count(row.url)
+
+    def _count(self, admitted: int, done: int) -> None:
+        ledger = self._found.ledger
+        ledger.admitted += admitted
+        ledger.pending += admitted - done
+        ledger.done += done
+
+    def _wait(self, row: Row) -> None:
+        if self._keep:
+            self._found.waiting.append(row)
+        else:
+            self._found.by_host[row.host] += 1
+
+
+def _requeue(change: Any) -> None:
+    """Let URLs wait again, from the start, that were settled because a limit had been reached."""
+    change(
+        f"{_REOPEN} WHERE status = 'refused' AND reason IN ({','.join('?' * len(CUT_OFF))})",
+        *CUT_OFF,
+    )
+
+
+def _strike(store: Store, found: Recovered, change: Any) -> None:
+    """Count against the page that was being analysed that the process ended there."""
+    number = store.pulse.running
+    if not number:
+        return
+    store.pulse.running = 0
+    change(
+        "INSERT INTO strikes VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1",
+        number,
+    )
+    out = next(store.rows("SELECT number >= ? FROM strikes WHERE id = ?", STRIKES, number))
+    if out[0]:
+        found.struck_out = _repair(change, number, Outcome("failed", "quarantined"))
+
+
+def _repair(change: Any, number: int, outcome: Outcome | None) -> int:
+    """Give a row that waits, or is damaged, its *outcome*; None lets it wait. Return how many."""
+    if outcome is None:
+        return int(change(f"{_REOPEN} WHERE id = ?", number))
+    end = ended(number, outcome)
+    return int(
+        change(
+            "UPDATE urls SET status = ?, reason = ?, ended = ?, end_seal = ?, redirects = NULL "
+            "WHERE id = ? AND (status IS NULL OR ?)",
+            end[1],
+            end[2],
+            end[-2],
+            end[-1],
+            number,
+            outcome.reason == "damaged",
+        )
+    )

@@ -1,0 +1,312 @@
+"""Rows: how the URLs of a job, and what is known of its hosts, are kept in SQLite."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import mmh3
+
+from ... import url as urls
+from ...data import Request
+from ...errors import InvalidURL
+from ...serialization import request_from_dict, request_to_dict
+from ..admission.seen import fingerprint, fingerprint_of
+from ..outcome import Outcome
+
+#: The version of all that follows.
+FORMAT = 1
+
+SCHEMA = """
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,     -- in the order they were met
+    key BLOB NOT NULL,          -- its fingerprint
+    url TEXT NOT NULL,          -- as it was asked for
+    host TEXT NOT NULL,         -- whose turn it waits for
+    depth INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    found_on TEXT,
+    more TEXT,                  -- JSON: what else the request says
+    met REAL NOT NULL,          -- seconds since 1970
+    seal INTEGER NOT NULL,      -- a hash of all of the above but met
+    progress TEXT,              -- JSON: where it was sent, what was tried, and a hash of that
+    status TEXT,                -- done, failed, refused, turned_away; NULL while it is outstanding
+    reason TEXT,
+    code INTEGER,               -- of the last response
+    bytes INTEGER,
+    seconds REAL,
+    redirects TEXT,             -- JSON: where it was sent
+    attempts TEXT,              -- JSON: how each earlier try ended
+    ended REAL,
+    end_seal INTEGER            -- a hash of id, status, reason and redirects
+);
+CREATE TABLE hosts (
+    name TEXT PRIMARY KEY, failures INTEGER, rests_until REAL, why TEXT, seal INTEGER
+);
+CREATE TABLE robots (origin TEXT PRIMARY KEY, expires REAL, body BLOB, seal INTEGER);
+CREATE TABLE strikes (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER NOT NULL);
+"""
+#: Made when a queue first grows too long for memory: what waits for a host, in order.
+INDEX = """
+CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE status IS NULL
+"""
+
+_INSERT = "INSERT INTO urls (id, key, url, host, depth, priority, found_on, more, met, seal) VALUES"
+_END = """
+UPDATE urls SET status = v.column2, reason = v.column3, code = v.column4, bytes = v.column5,
+    seconds = v.column6, redirects = v.column7, attempts = v.column8, ended = v.column9,
+    end_seal = v.column10, progress = NULL
+FROM (VALUES {}) AS v WHERE urls.id = v.column1
+"""
+_WAIT_AGAIN = """
+UPDATE urls SET progress = v.column2 FROM (VALUES {}) AS v WHERE urls.id = v.column1
+"""
+_MOVE = """
+UPDATE urls SET depth = v.column2, found_on = v.column3, seal = v.column4
+FROM (VALUES {}) AS v WHERE urls.id = v.column1
+"""
+_HOST = "INSERT OR REPLACE INTO hosts VALUES"
+_ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
+
+SELECT = "id, key, url, host, depth, priority, found_on, more, seal, progress"
+
+#: What waits for a host behind the one that is known of it.
+NEXT = f"""
+SELECT {SELECT} FROM urls
+WHERE status IS NULL AND host = ? AND (-priority, depth, id) > (?, ?, ?)
+ORDER BY -priority, depth, id LIMIT ?
+"""  # noqa: S608 - nothing but constants
+
+#: More than SQLite keeps.
+_TOO_LARGE = 2**63
+
+#: A place in a queue: the smallest comes first.
+Rank = tuple[int, int, int]
+
+
+class Row(NamedTuple):
+    """A URL that waits, as NEXT selects it."""
+
+    id: int
+    key: bytes
+    url: str
+    host: str
+    depth: int
+    priority: int
+    found_on: str | None
+    more: str | None
+    seal: int
+    progress: str | None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.seal == seal(*self[:8])
+
+    @property
+    def rank(self) -> Rank:
+        return (-self.priority, self.depth, self.id)
+
+
+class Batch:
+    """What one transaction writes; lists of rows, each for one statement."""
+
+    def __init__(self) -> None:
+        self.inserts: list[tuple[Any, ...]] = []
+        self.ends: list[tuple[Any, ...]] = []
+        self.again: list[tuple[Any, ...]] = []
+        self.moves: list[tuple[Any, ...]] = []
+        self.hosts: list[tuple[Any, ...]] = []
+        self.robots: list[tuple[Any, ...]] = []
+
+    def statements(self) -> Iterator[tuple[str, list[Any]]]:
+        """
+        Yield few statements with many values each.
+
+        Whoever runs a statement lets go of the interpreter and must get hold of it again,
+        which takes milliseconds while the crawl is busy.
+        """
+        yield from _many(_INSERT, self.inserts)
+        # SQLite does not say which of several values for one row counts.
+        yield from _many(_WAIT_AGAIN, _last_of_each(self.again))
+        yield from _many(_MOVE, _last_of_each(self.moves))
+        yield from _many(_END, self.ends)
+        yield from _many(_HOST, self.hosts)
+        yield from _many(_ROBOTS, self.robots)
+
+    def __bool__(self) -> bool:
+        return any(vars(self).values())
+
+
+def seal(*values: Any) -> int:
+    """Return a hash that tells a damaged row from a whole one."""
+    return mmh3.hash(repr(values))
+
+
+def rank_of(request: Request) -> Rank:
+    return (-request.priority, request.depth, number_of(request))
+
+
+def number_of(request: Request) -> int:
+    """Return the number of the row of *request*: its id is the same, in hexadecimal."""
+    return int(request.id, 16)
+
+
+def number(text: str) -> int:
+    """Return the number that an id stands for; -1 if it is not one that new_id() could make."""
+    try:
+        value = int(text, 16)
+    except ValueError:
+        return -1
+    return value if f"{value:x}" == text and value < _TOO_LARGE else -1
+
+
+def inserted(
+    request: Request, host: str, key: bytes = b"", *, plain: bool = False
+) -> tuple[Any, ...]:
+    """
+    Return the row of a request that is new, and its *key* if that is known.
+
+    A *plain* one says no more than a link does.
+    """
+    known = _described(request, host, None if plain else _more(request), key)
+    return (*known, time.time(), seal(*known))
+
+
+def moved(request: Request, host: str) -> tuple[Any, ...]:
+    """Return what changes when *request* was found nearer to the start."""
+    known = _described(request, host, _more(request))
+    return (known[0], request.depth, known[6], seal(*known))
+
+
+def ended(
+    number: int, outcome: Outcome, request: Request | None = None, answer: Sequence[Any] = ()
+) -> tuple[Any, ...]:
+    """Return the end of a row; *answer* is the last response's code, size and seconds."""
+    status, reason = outcome.status, outcome.reason
+    code, size, seconds = answer or (None, None, None)
+    redirects = attempts = None
+    if request is not None and (request.redirects or request.attempts):
+        chain = (*request.redirects[1:], request.url) if request.redirects else ()
+        redirects, attempts = _json(chain), _json(request.attempts)
+    end = (number, status, reason, code, size, seconds, redirects, attempts, time.time())
+    return (*end, seal(number, status, reason, redirects))
+
+
+def waits_again(request: Request) -> tuple[Any, ...]:
+    so_far = [request.url, [*request.redirects], [*request.attempts]]
+    return number_of(request), _json(sealed(number_of(request), *so_far)[1:])
+
+
+def sealed(*values: Any) -> tuple[Any, ...]:
+    return (*values, seal(*values))
+
+
+def request_of(row: Row) -> Request:
+    """Return the request that waits in *row*, as far as it has got."""
+    request = request_from_dict(
+        {
+            **(json.loads(row.more) if row.more else {}),
+            "url": row.url,
+            "depth": row.depth,
+            "priority": row.priority,
+            "found_on": row.found_on,
+            "id": f"{row.id:x}",
+        }
+    )
+    if row.progress:
+        url, redirects, attempts = progress_of(row.id, row.progress)
+        request = request.replace(url=url, redirects=tuple(redirects), attempts=tuple(attempts))
+    return request
+
+
+def progress_of(number: int, text: str) -> tuple[str, list[str], list[str]]:
+    """Return how far a request has got: where it is, by way of what, after which attempts."""
+    url, redirects, attempts, its_seal = json.loads(text)
+    if its_seal != seal(number, url, redirects, attempts):
+        raise ValueError(f"the progress of row {number} was changed")
+    return url, redirects, attempts
+
+
+def hops_of(number: int, progress: str | None, redirects: str | None) -> list[str]:
+    """Return the URLs a request was sent to, as its row tells of them."""
+    if progress:
+        url, chain, _ = progress_of(number, progress)
+        return [*chain[1:], url] if chain else []
+    return list(json.loads(redirects)) if redirects else []
+
+
+def key_of(url: str) -> bytes:
+    return fingerprint_of(urls.canonicalize(url))
+
+
+def text_of(url: str) -> str:
+    """Return *url* as SQLite can keep it."""
+    return url if url.isascii() else url.encode("utf-8", "replace").decode()
+
+
+def _described(request: Request, host: str, more: str | None, key: bytes = b"") -> tuple[Any, ...]:
+    url = request.redirects[0] if request.redirects else request.url
+    return (
+        number_of(request),
+        key or _key(request, url),
+        text_of(url),
+        host,
+        request.depth,
+        request.priority,
+        None if request.found_on is None else text_of(request.found_on),
+        more,
+    )
+
+
+def _key(request: Request, url: str) -> bytes:
+    try:
+        return fingerprint(request, urls.canonicalize(url))
+    except InvalidURL:
+        return fingerprint(request, url)
+
+
+#: What has a column of its own.
+_APART = {"url", "depth", "priority", "found_on", "id", "redirects", "attempts"}
+
+
+def _more(request: Request) -> str | None:
+    told = request_to_dict(request)
+    more = {name: value for name, value in told.items() if name not in _APART}
+    return _json(more) if more else None
+
+
+def _json(value: Any) -> str:
+    # In ASCII: SQLite keeps no lone surrogates, and pages have them.
+    return json.dumps(value, separators=(",", ":"))
+
+
+# -- many rows at once ----------------------------------------------------------------------
+
+
+def _many(statement: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
+    start = 0
+    for size in _sizes(len(rows)):
+        chunk = rows[start : start + size]
+        yield _statement(statement, size, len(rows[0])), [v for row in chunk for v in row]
+        start += size
+
+
+def _last_of_each(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return list({row[0]: row for row in rows}.values())
+
+
+def _sizes(number: int) -> Iterable[int]:
+    """Yield numbers that add up to *number*, of a few kinds, so that statements are prepared once."""
+    for size in (256, 64, 16, 4, 1):
+        yield from [size] * (number // size)
+        number %= size
+
+
+@cache
+def _statement(statement: str, rows: int, width: int) -> str:
+    values = ",".join([f"({','.join('?' * width)})"] * rows)
+    return statement.format(values) if "{}" in statement else f"{statement} {values}"

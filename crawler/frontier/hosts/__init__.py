@@ -1,0 +1,1 @@
+"""When a request may go out: what waits for each host, and which host is next."""

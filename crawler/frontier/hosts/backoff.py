@@ -1,0 +1,72 @@
+"""Manners: what the answer of a host means for the next request to it."""
+
+from __future__ import annotations
+
+from ...data import Response
+from ...errors import ModuleError
+from ..retries import HOST_KINDS, THROTTLING, retry_after
+from .host import Host
+from .host_schedule import Hosts
+from .politeness import Politeness
+
+
+class Manners:
+    """Lets a host rest as it deserves: as usual, as it asks, or longer each time it fails."""
+
+    def __init__(self, politeness: Politeness, hosts: Hosts) -> None:
+        self._politeness = politeness
+        self._hosts = hosts
+
+    def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
+        """Learn from the *result* of a fetch, and free its place."""
+        if isinstance(result, Response) and result.flags & {"cached", "stale"}:
+            self._hosts.end(host, now, asked=False)
+            return
+        latency = None
+        if isinstance(result, Response):
+            latency = result.elapsed
+            if result.status in THROTTLING:
+                self._throttled(host, result, now)
+            elif result.status < 500:
+                host.failures = 0
+        elif result.kind in HOST_KINDS:
+            host.failures += 1
+            wait = self._politeness.growing(self._politeness.backoff, host.failures)
+            self._hosts.rest(host, now, wait, result.kind)
+        self._hosts.end(host, now, latency)
+
+    def no_robots(
+        self, host: Host, asked: Host, result: Response | ModuleError, now: float
+    ) -> None:
+        """Let *host* wait whose robots.txt could not be had, where *asked* has not counted that."""
+        if isinstance(result, Response):
+            counted = result.status in THROTTLING
+        else:
+            counted = result.kind in HOST_KINDS
+        if host is not asked or not counted:
+            host.failures += 1
+            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+            self._hosts.rest(host, now, wait, "robots.txt")
+
+    def why_resting(self, host: Host) -> str:
+        """Say which rule *host*, which is not due yet, rests by."""
+        if host.due() > host.ready_at:
+            return "retry"
+        if host.why != "delay":
+            return host.why
+        usual = self._politeness.delay if host.delay is None else host.delay
+        pause = self._hosts.pause_of(host)
+        if pause <= usual:
+            return "delay"
+        return "crawl-delay" if pause == host.crawl_delay else "latency"
+
+    def is_hopeless(self, host: Host) -> bool:
+        return host.failures >= self._politeness.give_up_after
+
+    def _throttled(self, host: Host, response: Response, now: float) -> None:
+        host.failures += 1
+        wait = retry_after(response)
+        if wait is None:
+            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+        wait = min(wait, self._politeness.max_retry_after)
+        self._hosts.rest(host, now, wait, str(response.status))

@@ -1,0 +1,167 @@
+"""Host: what is known of one, what waits for it, and the line of the address it shares."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from dataclasses import dataclass
+
+from ...data import Request
+from ..durable.shelf import Shelf
+from .request_queue import Lane
+
+#: Seconds the failures of a host are remembered after it has rested, with nothing to do.
+_GRUDGE = 1800.0
+
+#: Instead of the time something wakes at: it is ready, or on no heap at all.
+READY = float("-inf")
+NEVER = float("inf")
+
+
+class Address:
+    """The hosts that share an IP address; *waiting* are due, but the address is not."""
+
+    __slots__ = ("in_flight", "ready_at", "waiting", "wakes_at")
+
+    def __init__(self) -> None:
+        self.in_flight = 0
+        self.ready_at = 0.0
+        self.waiting: deque[Host] = deque()
+        self.wakes_at = NEVER
+
+
+class Host:
+    """
+    What is known of a host, and what waits for it.
+
+    It says what follows from that alone; when its turn comes, among others and by the rules
+    of politeness, is for Hosts, which alone changes *wakes_at*, *fades_at* and *in_line*.
+    """
+
+    __slots__ = (
+        "address",
+        "crawl_delay",
+        "delay",
+        "done",
+        "fades_at",
+        "failed",
+        "failures",
+        "in_flight",
+        "in_line",
+        "lane",
+        "latency",
+        "later",
+        "name",
+        "parked",
+        "paused",
+        "questions",
+        "ready_at",
+        "shelf",
+        "turn",
+        "turn_left",
+        "wakes_at",
+        "was_ready_at",
+        "why",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lane = Lane()
+        #: What waits on disk only, behind what is in the lane.
+        self.shelf: Shelf | None = None
+        #: Requests that are to be tried again, by when; most hosts never have any.
+        self.later: list[tuple[float, int, Request]] | None = None
+        self.in_flight = 0
+        self.ready_at = 0.0
+        #: The same before the last request began, if no other was in flight then.
+        self.was_ready_at = 0.0
+        self.latency = 0.0
+        self.crawl_delay: float | None = None
+        #: What set_delay() asked for, instead of the general delay.
+        self.delay: float | None = None
+        self.failures = 0
+        self.done = 0
+        self.failed = 0
+        #: Requests for robots.txt, which go before all others and need no leave.
+        self.questions: list[Request] | None = None
+        self.paused = False
+        #: What all but questions must wait for: its robots.txt, its address.
+        self.parked = ""
+        #: Whether it stands in the line of its address.
+        self.in_line = False
+        #: Why it rests until ready_at.
+        self.why = ""
+        self.address: Address | None = None
+        #: Since when it has had its turn, its place among those of that time, and how many more
+        #: requests it may begin in it.
+        self.turn = (0.0, 0)
+        self.turn_left = 0
+        #: The time of its entry on the heap of those that rest; entries of other times are stale.
+        self.wakes_at = NEVER
+        #: The time of its entry on the heap of those that have nothing to do.
+        self.fades_at = NEVER
+
+    @property
+    def queued(self) -> int:
+        on_disk = self.shelf.size if self.shelf is not None else 0
+        return self.lane.size + (len(self.later) if self.later else 0) + on_disk
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.questions or ((self.lane.size or self.later) and not self.parked))
+
+    def due(self) -> float:
+        if self.lane.size or self.questions or not self.later:
+            return self.ready_at
+        return max(self.ready_at, self.later[0][0])
+
+    @property
+    def lasts_until(self) -> float:
+        """When the host, with nothing to do, may be forgotten; never while anybody relies on it."""
+        if self.parked or self.paused or self.in_line or self.in_flight or self.delay is not None:
+            return NEVER
+        if self.shelf is not None:
+            return NEVER
+        return self.ready_at + _GRUDGE if self.failures else self.ready_at
+
+    def ripen(self, now: float) -> None:
+        """Let what was to be tried again by *now* go before all of its rank."""
+        while self.later and self.later[0][0] <= now:
+            self.lane.put_first(heapq.heappop(self.later)[2])
+
+
+@dataclass(frozen=True, slots=True)
+class HostFigures:
+    """
+    One row of the table of hosts; *due_in* is None while nothing is queued or it is parked.
+
+    *done* and *failed* count since the host was last heard of: one that has rested and has
+    nothing waiting is forgotten.
+    """
+
+    host: str
+    queued: int
+    in_flight: int
+    done: int
+    failed: int
+    due_in: float | None
+    delay: float
+    why: str
+    #: The usual seconds to an answer, the latest counting most.
+    latency: float = 0.0
+
+    @classmethod
+    def of(cls, host: Host, *, delay: float, now: float) -> HostFigures:
+        waits = host.queued and not (host.parked or host.paused)
+        resting = host.why if host.ready_at > now else ""
+        return cls(
+            host=host.name,
+            queued=host.queued,
+            in_flight=host.in_flight,
+            done=host.done,
+            failed=host.failed,
+            due_in=max(0.0, host.due() - now) if waits else None,
+            delay=delay,
+            why="paused" if host.paused else host.parked or resting,
+            latency=host.latency,
+        )

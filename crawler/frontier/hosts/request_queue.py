@@ -1,0 +1,124 @@
+"""Lane: the requests that wait for one host."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any
+
+from ...data import Link, Request
+
+#: How many used-up places a line may keep before it is moved up.
+_SLACK = 32
+
+_rank = attrgetter("rank")
+
+
+class Line:
+    """
+    The requests of one rank, first come, first served.
+
+    A link is kept as two references, its URL and the page it was found on, and becomes a
+    request when its turn comes: millions may be waiting, for thousands of hosts.
+    """
+
+    __slots__ = ("_data", "_next", "rank")
+
+    def __init__(self, rank: tuple[int, int]) -> None:
+        self.rank = rank
+        self._data: list[Any] = []
+        self._next = 0
+
+    def put(self, found: Request | Link) -> None:
+        self._data += (found,) if isinstance(found, Request) else (found.url, found.found_on)
+
+    def put_first(self, request: Request) -> None:
+        self._data.insert(self._next, request)
+
+    def get(self) -> Request:
+        head = self._pop()
+        if isinstance(head, Request):
+            return head
+        return Request(head, depth=-self.rank[1], found_on=self._pop())
+
+    def last(self) -> Request | None:
+        """Return the request at the end; None if a link is there."""
+        last = self._data[-1]
+        return last if isinstance(last, Request) else None
+
+    def remove_last(self) -> None:
+        self._data.pop()
+
+    def __bool__(self) -> bool:
+        return self._next < len(self._data)
+
+    def _pop(self) -> Any:
+        datum = self._data[self._next]
+        self._data[self._next] = None
+        self._next += 1
+        if self._next > _SLACK and self._next * 2 > len(self._data):
+            del self._data[: self._next]
+            self._next = 0
+        return datum
+
+
+class Lane:
+    """Hands requests out by priority, then depth, then age."""
+
+    __slots__ = ("_lines", "size")
+
+    def __init__(self) -> None:
+        #: Sorted by rank; the last comes first.
+        self._lines: list[Line] = []
+        #: The same as len(), which takes longer.
+        self.size = 0
+
+    def put(self, found: Request | Link) -> None:
+        self._line((found.priority, -found.depth)).put(found)
+        self.size += 1
+
+    def put_first(self, request: Request) -> None:
+        """Add *request* before those of its rank."""
+        self._line((request.priority, -request.depth)).put_first(request)
+        self.size += 1
+
+    def get(self) -> Request:
+        line = self._lines[-1]
+        request = line.get()
+        if not line:
+            self._lines.pop()
+        self.size -= 1
+        return request
+
+    def last(self) -> Request | None:
+        """Return the request that would come last; None if there is none, or it is a link."""
+        return self._lines[0].last() if self._lines else None
+
+    def remove_last(self) -> None:
+        line = self._lines[0]
+        line.remove_last()
+        if not line:
+            del self._lines[0]
+        self.size -= 1
+
+    def drain(self) -> Iterator[Request]:
+        while self.size:
+            yield self.get()
+
+    @property
+    def priority(self) -> int:
+        """The priority of the next request."""
+        return self._lines[-1].rank[0] if self._lines else 0
+
+    def __len__(self) -> int:
+        return self.size
+
+    def _line(self, rank: tuple[int, int]) -> Line:
+        lines = self._lines
+        if lines and lines[-1].rank == rank:
+            return lines[-1]
+        place = bisect_left(lines, rank, key=_rank)
+        if place == len(lines) or lines[place].rank != rank:
+            lines.insert(place, Line(rank))
+        return lines[place]

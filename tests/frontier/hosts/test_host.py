@@ -1,0 +1,64 @@
+import pytest
+from crawler.frontier.durable.sqlite_journal.shelf import Shelf
+from crawler.frontier.hosts.host_schedule.host import NEVER, Host, HostFigures
+
+from crawler.data import Request
+
+
+def request(n=0, **rest):
+    return Request(f"http://a.test/{n}", **rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("parked", "robots.txt"),
+        ("paused", True),
+        ("in_line", True),
+        ("in_flight", 1),
+        ("delay", 0.0),
+        ("shelf", Shelf()),
+    ],
+)
+def test_a_host_that_somebody_relies_on_is_never_forgotten(name, value):
+    host = Host("a.test")
+    host.ready_at = 5.0
+    assert host.lasts_until == 5.0
+
+    setattr(host, name, value)
+
+    assert host.lasts_until == NEVER
+
+
+def test_failures_are_remembered_after_a_rest():
+    host = Host("a.test")
+    host.ready_at, host.failures = 5.0, 1
+
+    assert 5.0 < host.lasts_until < NEVER
+
+
+def test_what_is_ripe_goes_before_its_rank_and_the_rest_waits():
+    host = Host("a.test")
+    host.lane.put(request(0))
+    host.later = [(1.0, 1, request(1)), (9.0, 2, request(2))]
+
+    host.ripen(5.0)
+
+    assert [host.lane.get().url for _ in range(2)] == ["http://a.test/1", "http://a.test/0"]
+    assert host.queued == 1
+    assert host.due() == 9.0
+
+
+def test_the_figures_tell_the_strongest_reason_to_wait():
+    host = Host("a.test")
+    host.lane.put(request())
+    host.ready_at, host.why = 5.0, "delay"
+    assert HostFigures.of(host, delay=1.0, now=2.0).why == "delay"
+    assert HostFigures.of(host, delay=1.0, now=2.0).due_in == 3.0
+    assert HostFigures.of(host, delay=1.0, now=6.0).why == ""
+
+    host.parked = "robots.txt"
+    assert HostFigures.of(host, delay=1.0, now=2.0).why == "robots.txt"
+    host.paused = True
+    assert HostFigures.of(host, delay=1.0, now=2.0).why == "paused"
+    assert HostFigures.of(host, delay=1.0, now=2.0).due_in is None

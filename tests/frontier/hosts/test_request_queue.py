@@ -1,0 +1,60 @@
+from crawler.frontier.hosts.host_schedule.request_queue import Lane
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.data import Link, Request
+
+FOUND = st.one_of(
+    st.builds(lambda depth: Link("http://a/", depth, "http://b/"), st.integers(0, 3)),
+    st.builds(
+        lambda depth, priority: Request("http://a/", depth=depth, priority=priority),
+        st.integers(0, 3),
+        st.integers(-2, 2),
+    ),
+)
+
+
+def test_a_link_becomes_a_request_when_its_turn_comes():
+    lane = Lane()
+    lane.put(Link("http://a/", 3, "http://b/"))
+
+    request = lane.get()
+
+    assert (request.url, request.depth, request.found_on) == ("http://a/", 3, "http://b/")
+    assert len(lane) == 0
+
+
+def test_a_request_keeps_its_identity():
+    lane = Lane()
+    request = Request("http://a/")
+    lane.put(request)
+
+    assert lane.get() is request
+
+
+def test_what_is_put_first_goes_before_its_equals_only():
+    lane = Lane()
+    lane.put(Request("http://a/nearer", depth=0))
+    lane.put(Request("http://a/old", depth=1))
+
+    lane.put_first(Request("http://a/first", depth=1))
+
+    assert [r.url for r in lane.drain()] == ["http://a/nearer", "http://a/first", "http://a/old"]
+
+
+@given(st.lists(st.one_of(FOUND, st.none()), max_size=200))
+def test_hands_out_as_a_stable_sort_would(steps):
+    lane, model = Lane(), []
+
+    for n, found in enumerate(steps):
+        if found is not None:
+            lane.put(found)
+            model.append((-found.priority, found.depth, n))
+        elif model:
+            expected = min(model)
+            model.remove(expected)
+            got = lane.get()
+            assert (-got.priority, got.depth) == expected[:2]
+        assert len(lane) == len(model)
+
+    assert [(-r.priority, r.depth) for r in lane.drain()] == [m[:2] for m in sorted(model)]
