@@ -18,7 +18,7 @@ from ..frontier import (
     TrapGuard,
 )
 from ..module import Analyzer, Downloader, Module, Pipeline
-from .memory import Memory
+from .memory_guard import Memory
 
 #: The lists of ModuleArgs, and what each holds.
 _KINDS: dict[str, type[Module]] = {

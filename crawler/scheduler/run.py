@@ -16,10 +16,10 @@ from ..errors import FrontierClosed, ModuleError, Refusal
 from ..frontier import Frontier
 from ..module import Registrar
 from .args import DataArgs, ModuleArgs
-from .ends import ends
-from .errors import ErrorPool
+from .error_pool import ErrorPool
 from .stages import Stages
-from .visit import Visit, Visits
+from .time_budget import ends
+from .visits import Visit, Visits
 from .watchdog import Watchdog
 from .workers import Workers, keep
 

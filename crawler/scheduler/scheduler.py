@@ -15,7 +15,7 @@ from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
-from .errors import ErrorPool
+from .error_pool import ErrorPool
 from .run import Run
 from .status import Life, Status
 from .summary import ErrorCounts, ItemCounts, Summary

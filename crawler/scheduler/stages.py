@@ -24,11 +24,11 @@ from ..errors import (
 )
 from ..frontier import Frontier, Next, Outcome
 from ..module import Analyzer, Downloader, Pipeline, Registrar
-from .alarm import Alarm
 from .args import ModuleArgs
-from .errors import ErrorPool
+from .error_pool import ErrorPool
 from .meter import Meter
-from .visit import Visit, Visits
+from .time_limit import Alarm
+from .visits import Visit, Visits
 from .workers import Stage
 
 log = logging.getLogger(__name__)

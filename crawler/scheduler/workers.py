@@ -14,8 +14,8 @@ from gevent.pool import Group
 from ..buffer import Pool
 from ..data import Request
 from ..errors import PoolClosed
-from .alarm import Alarm
-from .visit import Visit, Visits
+from .time_limit import Alarm
+from .visits import Visit, Visits
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from ..fetch import AddressGuard, CurlFetch, Limits, any_address
 from ..frontier import Budget, Politeness, Retries
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
-from ..scheduler.memory import Memory
+from ..scheduler.memory_guard import Memory
 from .explain import Described, Explained
 from .sources import Given, from_environ, from_mapping, from_toml
 from .table import SETTINGS, Setting, find

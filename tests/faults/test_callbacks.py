@@ -9,7 +9,7 @@ import pytest
 
 from crawler import Request
 from crawler.data import Response
-from crawler.scheduler.memory import MIB, resident_size
+from crawler.scheduler.memory_guard import MIB, resident_size
 from crawler.testing import Reply, Site
 
 

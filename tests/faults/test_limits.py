@@ -8,7 +8,7 @@ import textwrap
 import gevent
 import pytest
 
-from crawler.scheduler.memory import MIB, Memory, MemoryGuard, resident_size
+from crawler.scheduler.memory_guard import MIB, Memory, MemoryGuard, resident_size
 
 needs_sizes = pytest.mark.skipif(resident_size() is None, reason="the system does not tell sizes")
 
@@ -18,7 +18,7 @@ from gevent import monkey; monkey.patch_all()
 import json, resource, sys, threading
 import gevent
 from crawler import Spider, crawl, stream
-from crawler.scheduler.memory import MIB, resident_size
+from crawler.scheduler.memory_guard import MIB, resident_size
 from crawler.testing import LoopbackSite, Reply, faults
 FAST = {"allow_private": True, "robots": False, "delay": 0, "per_host": 64,
         "politeness.latency_factor": 0, "politeness.jitter": 0, "retries": 1}

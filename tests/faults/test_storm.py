@@ -5,7 +5,7 @@ from pathlib import Path
 import gevent
 import pytest
 
-from crawler.scheduler.memory import MIB, resident_size
+from crawler.scheduler.memory_guard import MIB, resident_size
 
 from .kinds import KINDS
 

@@ -23,7 +23,7 @@ from crawler.errors import (
 from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
-from crawler.scheduler.alarm import Alarm
+from crawler.scheduler.time_limit import Alarm
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"

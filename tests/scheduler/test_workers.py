@@ -8,8 +8,8 @@ from gevent.pool import Group
 from crawler.buffer import Pool
 from crawler.data import Request
 from crawler.frontier import Frontier, Scope
-from crawler.scheduler.memory import Memory
-from crawler.scheduler.visit import Visit, Visits
+from crawler.scheduler.memory_guard import Memory
+from crawler.scheduler.visits import Visit, Visits
 from crawler.scheduler.workers import Workers, keep
 
 

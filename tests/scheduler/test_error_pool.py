@@ -6,7 +6,7 @@ from gevent.event import Event
 
 from crawler.buffer import PoolFigures
 from crawler.errors import AnalyzeError, CrawlerError, DownloadError, PipelineError
-from crawler.scheduler.errors import ErrorPool
+from crawler.scheduler.error_pool import ErrorPool
 from crawler.testing import Site
 
 HOME = "http://site.test/"

@@ -9,7 +9,7 @@ from gevent.event import Event
 from ..buffer import Pool
 from ..data import Request
 from ..frontier import DONE, Frontier, Outcome, failed
-from .memory import Memory, MemoryGuard
+from .memory_guard import Memory, MemoryGuard
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from crawler.buffer import Pool
 from crawler.data import Request, Response
 from crawler.errors import PoolClosed
 from crawler.frontier import Frontier, Politeness, Scope, failed
-from crawler.scheduler.memory import Memory
-from crawler.scheduler.visit import Visits
+from crawler.scheduler.memory_guard import Memory
+from crawler.scheduler.visits import Visits
 
 URL = "http://site.test/"
 

@@ -3,9 +3,9 @@ import pytest
 
 from crawler.data import Request
 from crawler.frontier import Budget, Frontier, Scope
-from crawler.scheduler.ends import ends
-from crawler.scheduler.memory import Memory, MemoryGuard
+from crawler.scheduler.memory_guard import Memory, MemoryGuard
 from crawler.scheduler.meter import Meter
+from crawler.scheduler.time_budget import ends
 
 URL = "http://site.test/"
 

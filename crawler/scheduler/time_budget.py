@@ -8,7 +8,7 @@ from functools import partial
 import gevent
 
 from ..frontier import Frontier
-from .memory import MemoryGuard
+from .memory_guard import MemoryGuard
 from .meter import Meter
 
 
