@@ -29,7 +29,7 @@ STAGES = {
     "crawler.data:text": "decode",
     "crawler.data:encoding": "decode",
     "crawler.spider": "parse and links",
-    "crawler.spider.join": "resolve",
+    "crawler.spider.resolve_href": "resolve",
     "crawler.frontier.frontier:admit": "admit: scope, seen, traps",
     "crawler.frontier.frontier:take": "frontier: take and settle",
     "crawler.frontier.frontier:fetched": "frontier: take and settle",

@@ -1,13 +1,13 @@
 """What people who write spiders use: the spider, its pages, their links."""
 
-from .kinds import FeedSpider, SitemapSpider
 from .links import links, title
+from .listing_spiders import FeedSpider, SitemapSpider
+from .news_feed import Feed, FeedEntry, parse_feed
 from .page import Page
-from .pages import Pages
+from .page_spider import Pages
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
 from .spider import Spider, first_requests
-from .syndication import Feed, FeedEntry, parse_feed
 
 __all__ = [
     "Feed",

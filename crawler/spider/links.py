@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
-from .elements import root_name
-from .join import Joiner
+from .html_tree import parse, tree_of
+from .news_feed import parse_feed
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
+from .resolve_href import Joiner
 from .sitemap import GZIP, parse_sitemap
-from .syndication import parse_feed
-from .tree import parse, tree_of
+from .xml_records import root_name
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode

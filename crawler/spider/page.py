@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from ..data import Request, Response
-from .elements import without_dtd
-from .join import Joiner
+from .html_tree import narrow
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
 from .links import title as title_of
-from .tree import narrow
+from .resolve_href import Joiner
+from .xml_records import without_dtd
 
 if TYPE_CHECKING:
     from parsel import Selector

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from .. import charset
-from .elements import Element, records, root_name
+from .xml_records import Element, records, root_name
 
 Kind = Literal["urlset", "index", "text"]
 

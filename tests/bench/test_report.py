@@ -133,7 +133,7 @@ def test_growth_is_told_for_a_hundred_thousand_urls():
 
 def test_a_sample_belongs_to_the_nearest_part_that_has_a_stage():
     assert _stage("crawler.spider.links", "_anchors") == "parse and links"
-    assert _stage("crawler.spider.join", "__call__") == "resolve"
+    assert _stage("crawler.spider.resolve_href", "__call__") == "resolve"
     assert _stage("crawler.frontier.frontier", "admit") == "admit: scope, seen, traps"
     assert _stage("crawler.frontier.admission.scope", "refusal") is None
     assert _stage("crawler.url", "canonicalize") is None

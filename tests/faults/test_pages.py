@@ -7,7 +7,7 @@ import pytest
 from crawler import Spider, crawl
 from crawler.data import Response
 from crawler.spider import Page, links, title
-from crawler.spider.tree import flatten, tree_of
+from crawler.spider.html_tree import flatten, tree_of
 from crawler.testing import Reply, Site
 
 from .conftest import FAST

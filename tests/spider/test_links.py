@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from crawler.data import Headers, Response
 from crawler.errors import InvalidURL
 from crawler.spider import links, title
-from crawler.spider.join import Joiner
+from crawler.spider.html_tree import flatten, tree_of
 from crawler.spider.links import is_html
-from crawler.spider.tree import flatten, tree_of
+from crawler.spider.resolve_href import Joiner
 from crawler.url import resolve
 
 URL = "http://site.test/dir/page?q=1"

@@ -7,10 +7,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import InvalidURL
-from crawler.spider import join as joining
 from crawler.spider import links
-from crawler.spider.join import Joiner
+from crawler.spider import resolve_href as joining
 from crawler.spider.links import title
+from crawler.spider.resolve_href import Joiner
 from crawler.url import resolve
 
 URL = "http://site.test/folder/page"

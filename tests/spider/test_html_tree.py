@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from crawler.data import Response
-from crawler.spider.tree import flatten, tree_of
+from crawler.spider.html_tree import flatten, tree_of
 
 CHARSETS = ["", *(f"; charset={name}" for name in ("utf-8", "utf-16", "iso-2022-jp", "latin-1"))]
 #: ASCII, some of which is not what it looks like: in ISO-2022-JP, and as a declaration of UTF-16.

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..data import Request
+from .news_feed import FeedEntry, parse_feed
 from .page import Page
 from .sitemap import parse_sitemap
 from .spider import Spider
-from .syndication import FeedEntry, parse_feed
 
 _SITEMAP_LINE = re.compile(rb"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 

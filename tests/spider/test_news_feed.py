@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.spider.syndication import Feed, FeedEntry, parse_feed
+from crawler.spider.news_feed import Feed, FeedEntry, parse_feed
 
 URL = "http://site.test/news/feed"
 

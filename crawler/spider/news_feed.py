@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .. import charset
 from ..errors import InvalidURL
 from ..url import resolve
-from .elements import Element, records
+from .xml_records import Element, records
 
 _FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
 _ENTRIES = frozenset({"item", "entry"})
