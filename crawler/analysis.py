@@ -9,8 +9,8 @@ from gevent.local import local
 
 from .data import Response
 from .errors import ModuleError
-from .middleware.chain import SpiderChain
-from .middleware.spider import HttpError, succeeded
+from .middleware.spider.chain import SpiderChain
+from .middleware.spider.contract import HttpError, succeeded
 from .module import Analyzer
 from .spider import Page
 

@@ -21,8 +21,8 @@ from .data import Request, Response
 from .errors import CrawlerError, InvalidURL, PoolClosed, Refused, StateError
 from .fetch import CurlFetch
 from .job import Job
-from .middleware.chain import SpiderChain
-from .middleware.download import DownloadMiddleware, Middlewares
+from .middleware.download.chain import DownloadMiddleware, Middlewares
+from .middleware.spider.chain import SpiderChain
 from .module import Downloader, Pipeline
 from .scheduler import Scheduler, Status, Summary
 from .settings import Settings

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import gevent
 import pytest
+from crawler.middleware.spider.contract.contract import SpiderMiddleware
 
 from crawler import Request, Spider, crawl, stream
 from crawler.errors import ModuleError, Refusal
 from crawler.feed.record import as_record
-from crawler.middleware.spider import SpiderMiddleware
 from crawler.module import Analyzer, ChildError
 from crawler.module.remote.analyzer import analyzer as remote
 from crawler.testing import LoopbackSite, Reply, Site, faults, generated_site
@@ -489,7 +489,7 @@ def test_a_program_may_bring_middlewares_to_a_spider_from_elsewhere(site, tmp_pa
     )
     (tmp_path / "program.py").write_text(
         "from crawler import crawl\n"
-        "from crawler.middleware.spider import SpiderMiddleware\n"
+        "from crawler.middleware.spider.contract import SpiderMiddleware\n"
         "from spiders import Other\n"
         "class Mark(SpiderMiddleware):\n"
         "    def process_item(self, item, response, spider):\n"

@@ -9,8 +9,8 @@ from typing import Any
 import gevent
 
 from ..data import Request, Response
-from ..middleware.chain import SpiderChain
-from ..middleware.hooks import HookFigures
+from ..middleware.spider.chain import SpiderChain
+from ..middleware.spider.hooks import HookFigures
 from ..module import MID, Address, RemoteAnalyzer
 from ..module.mid import LOCAL
 from ..spider import Spider

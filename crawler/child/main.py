@@ -11,7 +11,7 @@ import traceback
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from ..middleware.chain import SpiderChain
+from ..middleware.spider.chain import SpiderChain
 from ..module.remote.frames import LINE, MEMORY
 from .introduction import introduced
 from .line import Line

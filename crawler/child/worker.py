@@ -12,7 +12,7 @@ from ..analysis import analyzer_of
 from ..data import Item, Link, Request, Response
 from ..errors import ModuleError, Refusal, StateError
 from ..feed.record import as_record
-from ..middleware.chain import SpiderChain
+from ..middleware.spider.chain import SpiderChain
 from ..module.base import describe, one_of
 from ..module.remote.frames import Frame
 from ..serialization import error_from_dict, request_to_dict, response_from_dict

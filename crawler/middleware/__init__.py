@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING
 from .._lazy_import import later
 
 if TYPE_CHECKING:
-    from .auth import HttpAuth
-    from .cache import HttpCache
-    from .callback_rules import CallbackRules
-    from .canonicalizer import CanonicalizeUrl
-    from .chain import SpiderChain
-    from .cookies import Cookies
-    from .download import DownloadMiddleware, MiddlewareError, Middlewares
-    from .duplicates import Duplicates
-    from .extractor import SelectorMap
-    from .filters import ContentTypes, MaxSize
-    from .headers import DefaultHeaders, UserAgent
-    from .hooks import HookFigures
-    from .item_ids import ItemIds
-    from .limits import Depth, UrlLength
-    from .link_extractors import FeedLinkExtractor, RegexLinkExtractor
-    from .offsite import Offsite
-    from .per_spider import PerSpider
-    from .proxies import ProxyPool
-    from .referer import Referer
-    from .robots import RobotsTxt
-    from .spider import HttpError, SpiderMiddleware
+    from .download.auth import HttpAuth
+    from .download.chain import DownloadMiddleware, MiddlewareError, Middlewares
+    from .download.cookies import Cookies
+    from .download.headers import DefaultHeaders, UserAgent
+    from .download.http_cache import HttpCache
+    from .download.proxies import ProxyPool
+    from .download.response_filters import ContentTypes, MaxSize
+    from .spider.callback_rules import CallbackRules
+    from .spider.canonicalize_url import CanonicalizeUrl
+    from .spider.chain import SpiderChain
+    from .spider.contract import HttpError, SpiderMiddleware
+    from .spider.duplicates import Duplicates
+    from .spider.hooks import HookFigures
+    from .spider.item_ids import ItemIds
+    from .spider.link_extractors import FeedLinkExtractor, RegexLinkExtractor
+    from .spider.offsite import Offsite
+    from .spider.per_spider import PerSpider
+    from .spider.referer import Referer
+    from .spider.request_limits import Depth, UrlLength
+    from .spider.robots_txt import RobotsTxt
+    from .spider.selector_map import SelectorMap
 
 __all__ = [
     "CallbackRules",
@@ -67,33 +67,33 @@ __all__ = [
 __getattr__ = later(
     __name__,
     {
-        "CallbackRules": "callback_rules",
-        "CanonicalizeUrl": "canonicalizer",
-        "ContentTypes": "filters",
-        "Cookies": "cookies",
-        "DefaultHeaders": "headers",
-        "Depth": "limits",
-        "DownloadMiddleware": "download",
-        "Duplicates": "duplicates",
-        "FeedLinkExtractor": "link_extractors",
-        "HookFigures": "hooks",
-        "HttpAuth": "auth",
-        "HttpCache": "cache",
-        "HttpError": "spider",
-        "ItemIds": "item_ids",
-        "MaxSize": "filters",
-        "MiddlewareError": "download",
-        "Middlewares": "download",
-        "Offsite": "offsite",
-        "PerSpider": "per_spider",
-        "ProxyPool": "proxies",
-        "Referer": "referer",
-        "RegexLinkExtractor": "link_extractors",
-        "RobotsTxt": "robots",
-        "SelectorMap": "extractor",
-        "SpiderChain": "chain",
-        "SpiderMiddleware": "spider",
-        "UrlLength": "limits",
-        "UserAgent": "headers",
+        "CallbackRules": "spider.callback_rules",
+        "CanonicalizeUrl": "spider.canonicalize_url",
+        "ContentTypes": "download.response_filters",
+        "Cookies": "download.cookies",
+        "DefaultHeaders": "download.headers",
+        "Depth": "spider.request_limits",
+        "DownloadMiddleware": "download.chain",
+        "Duplicates": "spider.duplicates",
+        "FeedLinkExtractor": "spider.link_extractors",
+        "HookFigures": "spider.hooks",
+        "HttpAuth": "download.auth",
+        "HttpCache": "download.http_cache",
+        "HttpError": "spider.contract",
+        "ItemIds": "spider.item_ids",
+        "MaxSize": "download.response_filters",
+        "MiddlewareError": "download.chain",
+        "Middlewares": "download.chain",
+        "Offsite": "spider.offsite",
+        "PerSpider": "spider.per_spider",
+        "ProxyPool": "download.proxies",
+        "Referer": "spider.referer",
+        "RegexLinkExtractor": "spider.link_extractors",
+        "RobotsTxt": "spider.robots_txt",
+        "SelectorMap": "spider.selector_map",
+        "SpiderChain": "spider.chain",
+        "SpiderMiddleware": "spider.contract",
+        "UrlLength": "spider.request_limits",
+        "UserAgent": "download.headers",
     },
 )

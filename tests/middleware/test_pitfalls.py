@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gevent
 import pytest
+from crawler.middleware.spider.contract.contract import succeeded
 from gevent.event import Event
 
 from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
@@ -26,7 +27,6 @@ from crawler.middleware import (
     SpiderMiddleware,
     UrlLength,
 )
-from crawler.middleware.spider import succeeded
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"

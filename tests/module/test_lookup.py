@@ -4,6 +4,7 @@ import json
 
 import gevent
 import pytest
+from crawler.middleware.spider.contract.chain import SpiderChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from crawler.child.introduction import command, introduction
 from crawler.data import Headers, Item, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
-from crawler.middleware.chain import SpiderChain
 from crawler.module import MID, Address, RemoteAnalyzer
 from crawler.spider import Spider
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from ..data import Headers, Request, Response
+from ...data import Headers, Request, Response
 
 _DIRECTIVE = re.compile(r'([^\s,;="]+)[ \t]*(?:=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?')
 #: Longer lifetimes than a year mean a year.

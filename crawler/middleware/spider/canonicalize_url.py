@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import InvalidURL
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import InvalidURL
 from .per_spider import PerSpider
 
 #: What each rule switches on; the first two hold for every canonical URL.

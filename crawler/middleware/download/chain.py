@@ -22,8 +22,8 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from ..data import Request, Response
-from ..errors import CrawlerError, FetchError, Refusal, Retry
+from ...data import Request, Response
+from ...errors import CrawlerError, FetchError, Refusal, Retry
 
 log = logging.getLogger(__name__)
 

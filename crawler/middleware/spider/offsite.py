@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import InvalidURL
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import InvalidURL
 from .per_spider import PerSpider
 
 log = logging.getLogger(__name__)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import InvalidURL
-from .headers import adding
-from .spider import SpiderMiddleware
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import InvalidURL
+from ..download.headers import adding
+from .contract import SpiderMiddleware
 
 #: A longer one tells its origin only.
 _LONGEST = 4096

@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from functools import cache
 from mimetypes import MimeTypes
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import Refusal
-from .download import DownloadMiddleware
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import Refusal
+from .chain import DownloadMiddleware
 
 
 class ContentTypes(DownloadMiddleware):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..data import Request, Response
-from ..spider.links import is_html
-from .spider import SpiderMiddleware
+from ...data import Request, Response
+from ...spider.links import is_html
+from .contract import SpiderMiddleware
 
 if TYPE_CHECKING:
     from parsel import Selector

@@ -11,11 +11,11 @@ from typing import Any
 
 import gevent
 
-from ..data import Request, Response
-from ..errors import InvalidURL
-from ..url import resolve
+from ...data import Request, Response
+from ...errors import InvalidURL
+from ...url import resolve
+from .contract import SpiderMiddleware
 from .hooks import FAILURES, Failures, Hook, HookFigures, results
-from .spider import SpiderMiddleware
 
 log = logging.getLogger(__name__)
 

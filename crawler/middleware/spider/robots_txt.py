@@ -9,11 +9,11 @@ from typing import Any
 
 from gevent.event import AsyncResult
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import CrawlerError, InvalidURL, StateError
-from ..http.redirect import is_redirect, next_hop
-from ..http.robots_txt import Robots
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import CrawlerError, InvalidURL, StateError
+from ...http.redirect import is_redirect, next_hop
+from ...http.robots_txt import Robots
 from .per_spider import PerSpider
 
 log = logging.getLogger(__name__)

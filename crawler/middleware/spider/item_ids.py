@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from ..data import Response
+from ...data import Response
 from .per_spider import PerSpider
 
 #: Values whose repr() is the same in every process, and different for different values.

@@ -10,9 +10,9 @@ from typing import Any
 
 import gevent
 
-from ..data import Request
-from ..errors import DropItem
-from .download import MiddlewareError
+from ...data import Request
+from ...errors import DropItem
+from ..download.chain import MiddlewareError
 
 #: What a hook may raise at its own cost; anything else is the end of the greenlet.
 FAILURES = (Exception, gevent.Timeout)

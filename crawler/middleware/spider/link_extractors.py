@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from re import Pattern
 from typing import Any
 
-from ..data import Request, Response
-from ..spider.links import is_feed, is_html, links
+from ...data import Request, Response
+from ...spider.links import is_feed, is_html, links
+from .contract import SpiderMiddleware
 from .per_spider import PerSpider, compiled
-from .spider import SpiderMiddleware
 
 
 class RegexLinkExtractor(PerSpider[list[Pattern[str]]]):

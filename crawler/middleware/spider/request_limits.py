@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from ..data import Request, Response
-from .spider import SpiderMiddleware
+from ...data import Request, Response
+from .contract import SpiderMiddleware
 
 log = logging.getLogger(__name__)
 

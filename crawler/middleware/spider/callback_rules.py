@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from re import Pattern
 from typing import Any
 
-from ..data import Request, Response
+from ...data import Request, Response
 from .per_spider import PerSpider, compiled
 
 

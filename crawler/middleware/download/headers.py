@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .. import url as urls
-from ..data import Headers, Request
-from .download import DownloadMiddleware
+from ... import url as urls
+from ...data import Headers, Request
+from .chain import DownloadMiddleware
 
 #: Fields that tell a secret, or are right for one host only.
 _FOR_ONE_ORIGIN = frozenset({"authorization", "cookie", "host", "proxy-authorization"})

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
-from ..errors import StateError
-from .spider import SpiderMiddleware
+from ...errors import StateError
+from .contract import SpiderMiddleware
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..data import Request, Response
-from ..errors import FetchError
+from ...data import Request, Response
+from ...errors import FetchError
 
 
 class HttpError(FetchError):

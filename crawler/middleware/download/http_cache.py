@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from ..data import Headers, Request, Response
-from ..errors import FetchError
-from . import freshness
-from .download import DownloadMiddleware, session_of
+from ...data import Headers, Request, Response
+from ...errors import FetchError
+from . import cache_freshness as freshness
+from .cache_files import Store, Stored, digest
+from .chain import DownloadMiddleware, session_of
 from .headers import adding
-from .stored import Store, Stored, digest
 
 _METHODS = frozenset({"GET", "HEAD"})
 _SAFE = _METHODS | {"OPTIONS", "TRACE"}

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from .. import url as urls
-from ..data import Request, Response
-from ..errors import InvalidURL
-from ..frontier.admission.seen import ExactSeen, Seen, fingerprint
+from ... import url as urls
+from ...data import Request, Response
+from ...errors import InvalidURL
+from ...frontier.admission.seen import ExactSeen, Seen, fingerprint
 from .per_spider import PerSpider
 
 log = logging.getLogger(__name__)
