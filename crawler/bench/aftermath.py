@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..feed import columns
-from ..feed.warcfile import records
+from ..feed import parquet_columns as columns
+from ..feed.warc.reader import records
 from ..job import STATE
 from .killed import ARCHIVE, FEEDS
 

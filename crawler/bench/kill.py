@@ -26,7 +26,7 @@ from typing import Any
 import gevent
 from gevent import subprocess
 
-from ..feed import columns
+from ..feed import parquet_columns as columns
 from ..frontier.durable.store import GROUP
 from ..testing import LoopbackSite, Reply, generated_site
 from .aftermath import Aftermath, look

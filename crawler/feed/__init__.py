@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from .._lazy_import import later
 
 if TYPE_CHECKING:
-    from .csvfile import Csv
+    from .csv_feed import Csv
     from .jsonl import JsonLines
+    from .open_feed import open_feed
     from .output import Feed, FeedError, Output, OutputClosed
     from .parquet import Parquet
     from .record import as_record
-    from .spec import open_feed
     from .sqlite import Sqlite
     from .stdout import Stdout
-    from .warc import WarcWriter
-    from .warcsite import WarcSite
+    from .warc.replay import WarcSite
+    from .warc.writer import WarcWriter
 
 __all__ = [
     "Csv",
@@ -39,7 +39,7 @@ __all__ = [
 __getattr__ = later(
     __name__,
     {
-        "Csv": "csvfile",
+        "Csv": "csv_feed",
         "Feed": "output",
         "FeedError": "output",
         "JsonLines": "jsonl",
@@ -48,9 +48,9 @@ __getattr__ = later(
         "Parquet": "parquet",
         "Sqlite": "sqlite",
         "Stdout": "stdout",
-        "WarcSite": "warcsite",
-        "WarcWriter": "warc",
+        "WarcSite": "warc.replay",
+        "WarcWriter": "warc.writer",
         "as_record": "record",
-        "open_feed": "spec",
+        "open_feed": "open_feed",
     },
 )

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .file import AppendFile, mapped
+from .append_file import AppendFile, mapped
 from .output import Feed, FeedError
 from .record import to_json
 

@@ -10,8 +10,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from . import columns
-from .file import AppendFile, draft_of, mapped, put_in_place
+from . import parquet_columns as columns
+from .append_file import AppendFile, draft_of, mapped, put_in_place
 from .output import Feed, FeedError
 from .record import Cell, cell, to_json
 

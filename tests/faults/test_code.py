@@ -28,7 +28,7 @@ ALLOWED = {
     "_lazy_import.py": {"import_module"},  # the names of a package, from its table
     "cli/__init__.py": {"import_module"},  # the commands, from a table
     "cli/options.py": {"exec_module"},  # the spider's file that the command line names
-    "feed/extra.py": {"import_module"},  # an optional dependency
+    "feed/optional_import.py": {"import_module"},  # an optional dependency
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
     # the program's own spider, handed to a child of the same program
     "child/introduction.py": {"pickle", "exec_module"},

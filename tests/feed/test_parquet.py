@@ -3,7 +3,8 @@ import sys
 
 import pytest
 
-from crawler.feed import FeedError, Parquet, columns, open_feed
+from crawler.feed import FeedError, Parquet, open_feed
+from crawler.feed import parquet_columns as columns
 
 pyarrow = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

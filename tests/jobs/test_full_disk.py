@@ -14,7 +14,8 @@ from crawler import crawl
 from crawler.bench.aftermath import look
 from crawler.bench.killed import ARCHIVE, FEEDS
 from crawler.errors import JobError
-from crawler.feed import FeedError, file
+from crawler.feed import FeedError
+from crawler.feed import append_file as file
 from crawler.job import Job
 from crawler.spider import Pages
 from crawler.testing import Site, generated_site

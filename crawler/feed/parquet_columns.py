@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeAlias
 
-from . import extra
+from . import optional_import as extra
 from .record import Cell, plain, to_json
 
 Row: TypeAlias = "Mapping[str, Cell]"

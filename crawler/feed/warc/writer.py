@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.metadata import version
 
-from ..data import Headers, Request, Response
-from ..url import origin, target
-from .file import AppendFile, mapped
-from .output import FeedError, Output
-from .warcfile import GZIP, records
+from ...data import Headers, Request, Response
+from ...url import origin, target
+from ..append_file import AppendFile, mapped
+from ..output import FeedError, Output
+from .reader import GZIP, records
 
 #: Fields that no longer describe the body as it is kept; PREFIX keeps what they said.
 PREFIX = "X-Orig-"

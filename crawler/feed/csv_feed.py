@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .file import AppendFile, draft_of, mapped, put_in_place
+from .append_file import AppendFile, draft_of, mapped, put_in_place
 from .output import Feed, FeedError
 from .record import Cell, cell, weight
 

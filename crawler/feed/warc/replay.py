@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
-from ..data import Headers, Request, Response
-from ..errors import FetchError, InvalidURL
-from ..url import canonicalize
-from .file import mapped
-from .output import FeedError
-from .warc import FRAMING, PREFIX, address
-from .warcfile import GZIP, Content, Record, head_of, record_at, records
+from ...data import Headers, Request, Response
+from ...errors import FetchError, InvalidURL
+from ...url import canonicalize
+from ..append_file import mapped
+from ..output import FeedError
+from .reader import GZIP, Content, Record, head_of, record_at, records
+from .writer import FRAMING, PREFIX, address
 
 #: What an answer is found by: method, page, and digest of the body sent.
 Key: TypeAlias = tuple[str, str, bytes]

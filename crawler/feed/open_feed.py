@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .csvfile import Csv
+from .csv_feed import Csv
 from .jsonl import JsonLines
 from .output import Feed
 from .parquet import Parquet

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from crawler.feed import Csv, FeedError, csvfile
+from crawler.feed import Csv, FeedError
+from crawler.feed import csv_feed as csvfile
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..data import Headers
-from .output import FeedError
+from ...data import Headers
+from ..output import FeedError
 
 Content: TypeAlias = "mmap.mmap | bytes"
 
