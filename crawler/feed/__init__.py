@@ -10,8 +10,8 @@ from .._lazy_import import later
 
 if TYPE_CHECKING:
     from .csv_feed import Csv
+    from .formats import open_feed
     from .jsonl import JsonLines
-    from .open_feed import open_feed
     from .output import Feed, FeedError, Output, OutputClosed
     from .parquet import Parquet
     from .record import as_record
@@ -51,6 +51,6 @@ __getattr__ = later(
         "WarcSite": "warc.replay",
         "WarcWriter": "warc.writer",
         "as_record": "record",
-        "open_feed": "open_feed",
+        "open_feed": "formats",
     },
 )
