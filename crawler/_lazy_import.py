@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 
-def later(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of *package*; *places* tells for each name the file it is in."""
 
     def imported(name: str) -> Any:

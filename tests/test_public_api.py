@@ -43,7 +43,7 @@ def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
 def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
     code = (
         "import sys, crawler; print('gevent' in sys.modules); "
-        "import crawler.crawl, crawler.errors; from crawler import crawl, PoolClosed; "
+        "import crawler.compose, crawler.errors; from crawler import crawl, PoolClosed; "
         "print(callable(crawl), crawler.crawl is crawl, PoolClosed is crawler.errors.PoolClosed)"
     )
 
@@ -53,7 +53,7 @@ def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
 def test_a_spider_is_imported_without_what_drives_a_crawl():
     code = (
         "import sys; from crawler import Page, Request, Spider; "
-        "print([part for part in ('crawl', 'scheduler', 'fetch', 'job')"
+        "print([part for part in ('compose', 'scheduler', 'fetch', 'job')"
         " if f'crawler.{part}' in sys.modules])"
     )
 
@@ -62,15 +62,15 @@ def test_a_spider_is_imported_without_what_drives_a_crawl():
 
 def test_a_process_that_analyses_does_without_what_drives_a_crawl_and_what_writes_it_down():
     code = (
-        "import sys, crawler.child.main; "
-        "print([part for part in ('frontier', 'module.remote', 'feed.output', 'middleware.cache')"
+        "import sys, crawler.analysis.worker.main; "
+        "print([part for part in ('frontier', 'module.remote.analyzer', 'feed.output', 'middleware.download.http_cache')"
         " if f'crawler.{part}' in sys.modules])"
     )
 
     assert printed_by(code).strip() == "[]"
 
 
-@pytest.mark.parametrize("part", ["child", "feed", "middleware", "module"])
+@pytest.mark.parametrize("part", ["feed", "middleware", "module"])
 def test_each_name_of_a_part_is_found_when_it_is_asked_for(part):
     code = (
         f"import crawler.{part} as part; print([name for name in part.__all__"

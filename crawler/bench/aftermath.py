@@ -15,7 +15,7 @@ from typing import Any
 
 from ..feed import parquet_columns as columns
 from ..feed.warc.reader import records
-from ..job import STATE
+from ..job.directory import STATE
 from .killed import ARCHIVE, FEEDS
 
 #: What a record of a page tells that is the same however the crawl went.

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from ..crawl import CrawlResult, crawl
+from ..compose import CrawlResult, crawl
 from ..testing import LoopbackSite
 from .cards import Cards
 from .child import BenchError

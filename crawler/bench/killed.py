@@ -17,9 +17,9 @@ from typing import Any
 
 import gevent
 
-from ..crawl import CrawlResult, stream
+from ..compose import CrawlResult, stream
 from ..errors import JobError
-from ..job import Job
+from ..job.directory import Job
 from ..spider import Pages
 from .child import end_with
 

@@ -12,7 +12,7 @@ from typing import Any
 # What a crawl imports only when it needs it: to be paid for before the clock runs.
 import selectolax.lexbor  # noqa: F401
 
-from ..crawl import stream
+from ..compose import stream
 from ..feed import JsonLines
 from ..frontier import Politeness
 from ..spider import Page, Pages, Spider

@@ -35,7 +35,7 @@ STAGES = {
     "crawler.frontier.frontier:fetched": "frontier: take and settle",
     "crawler.frontier.frontier:settle": "frontier: take and settle",
     "crawler.middleware": "middlewares",
-    "crawler.crawl": "middlewares",
+    "crawler.compose": "middlewares",
     "crawler.module": "modules and registrar",
     "crawler.buffer": "pools and scheduler",
     "crawler.scheduler": "pools and scheduler",

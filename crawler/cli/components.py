@@ -32,7 +32,7 @@ def components(
     With --pages N it crawls N pages, and prints for each hook how often it was called, how
     much it dropped, how often it failed, and the time it took in all.
     """
-    from ..crawl import stream
+    from ..compose import stream
 
     wanted = load_spider(spider, arguments)
     rows = [

@@ -34,7 +34,7 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     A few of its pages are missing, redirected or broken, so that the report has
     something to say.
     """
-    from ..job import Job
+    from ..job.directory import Job
     from ..settings import Settings
     from ..spider import Pages
     from ..testing import LoopbackSite, Page, Reply, faults, generated_site

@@ -17,7 +17,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..feed import Feed
-    from ..job import Job
+    from ..job.directory import Job
     from ..settings import Settings
     from ..spider import Spider
     from .gates import Gate
@@ -163,8 +163,8 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
 
 def open_job(ending: Ending, name: str) -> Job:
     """Open the directory that --job names, or the one of *name*; emptied if --fresh says so."""
-    from ..job import STATE, Job
-    from ..jobs import directory_name
+    from ..job.directory import STATE, Job
+    from ..job.view import directory_name
 
     path = Path(ending.job or Path(JOBS) / directory_name(name))
     if ending.fresh and (path / STATE).exists():
@@ -203,7 +203,7 @@ def load_settings(
     assigned: Iterable[str], spider: Spider | None = None, **options: Any
 ) -> Settings:
     """Put the settings together: file, spider, environment, then the command line."""
-    from ..crawl import settings_of
+    from ..compose import settings_of
     from ..settings import Settings, find_toml
 
     given = {name: value for name, value in options.items() if value is not None}

@@ -10,7 +10,7 @@ import click
 from .words import printable, total
 
 if TYPE_CHECKING:
-    from ..job import Job
+    from ..job.directory import Job
 
 
 def say_recovered(job: Job, pending: int) -> None:

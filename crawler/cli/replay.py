@@ -45,7 +45,7 @@ def replay(
     those of a file: what is gone (-) and what is new (+), with --json as an object. Pages that
     failed, as those do that are not in the archive, are told of on stderr.
     """
-    from ..crawl import crawl
+    from ..compose import crawl
     from ..feed import WarcSite, as_record
     from .live import Screen
     from .report import print_errors

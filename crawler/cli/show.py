@@ -15,10 +15,10 @@ import click
 import gevent
 from gevent.pool import Group
 
-from ..crawl import CrawlResult, stream
+from ..compose import CrawlResult, stream
 from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
-from ..job import Job
+from ..job.directory import Job
 from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider

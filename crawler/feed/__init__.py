@@ -6,7 +6,7 @@ A Feed is a processor for a Pipeline; open_feed() finds the one a file name asks
 
 from typing import TYPE_CHECKING
 
-from .._lazy_import import later
+from .._lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from .csv_feed import Csv
@@ -36,7 +36,7 @@ __all__ = [
     "open_feed",
 ]
 
-__getattr__ = later(
+__getattr__ = lazy_names(
     __name__,
     {
         "Csv": "csv_feed",

@@ -8,7 +8,7 @@ second; every other file is one behaviour.
 
 from typing import TYPE_CHECKING
 
-from .._lazy_import import later
+from .._lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from .download.auth import HttpAuth
@@ -64,7 +64,7 @@ __all__ = [
     "UserAgent",
 ]
 
-__getattr__ = later(
+__getattr__ = lazy_names(
     __name__,
     {
         "CallbackRules": "spider.callback_rules",

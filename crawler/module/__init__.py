@@ -7,7 +7,7 @@ items, a Pipeline works on an item. The Registrar hands out the one with the lea
 
 from typing import TYPE_CHECKING
 
-from .._lazy_import import later
+from .._lazy_import import lazy_names
 from .analyzer import Analyzer
 from .base import Counts, Module, ModuleSummary, classic_score, load_score
 from .downloader import Downloader
@@ -35,6 +35,6 @@ __all__ = [
     "load_score",
 ]
 
-__getattr__ = later(
+__getattr__ = lazy_names(
     __name__, {"ChildError": "remote.analyzer", "RemoteAnalyzer": "remote.analyzer"}
 )

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from .kinds import Kind
 from .sources import Given
+from .value_types import Kind
 
 
 @dataclass(frozen=True)

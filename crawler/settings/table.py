@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .kinds import (
+from .value_types import (
     BYTES,
     COUNT,
     FILE,

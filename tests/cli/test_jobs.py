@@ -300,7 +300,7 @@ def test_report_of_a_job_that_was_killed(tmp_path):
 
 
 def test_report_of_a_job_that_is_running_says_so(site, tmp_path):
-    from crawler.job import Job
+    from crawler.job.directory import Job
 
     crawler("crawl", site.url("/"), *QUICK, "--job", "mine", cwd=tmp_path)
 
@@ -325,7 +325,7 @@ def test_what_is_no_job_is_told_in_one_line(tmp_path, command):
 
 
 def test_a_job_in_use_is_told_in_one_line(site, tmp_path):
-    from crawler.job import Job
+    from crawler.job.directory import Job
 
     with Job(tmp_path / "mine"):
         done = crawler("crawl", site.url("/"), "--job", "mine", cwd=tmp_path)

@@ -39,7 +39,7 @@ def test_help_and_version_import_nothing_that_crawls(args):
         "from crawler.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print([name for name in ('gevent', 'rich', 'pycurl', 'crawler.crawl', 'ssl')"
+        "print([name for name in ('gevent', 'rich', 'pycurl', 'crawler.compose', 'ssl')"
         " if name in sys.modules])"
     )
 

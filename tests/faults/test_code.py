@@ -31,7 +31,7 @@ ALLOWED = {
     "feed/optional_import.py": {"import_module"},  # an optional dependency
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
     # the program's own spider, handed to a child of the same program
-    "child/introduction.py": {"pickle", "exec_module"},
+    "analysis/worker/handshake.py": {"pickle", "exec_module"},
     "bench/child.py": {"import_module"},  # a benchmark of this package, by its own command line
 }
 

@@ -11,8 +11,6 @@ from urllib.parse import urlsplit
 
 import gevent
 import pytest
-from crawler.frontier.hosts.host_schedule.host import Address
-from crawler.frontier.hosts.host_schedule.host_schedule import Hosts
 
 from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
 from crawler.data import Headers, Link, Request, Response
@@ -28,6 +26,8 @@ from crawler.frontier import (
     failed,
     refused,
 )
+from crawler.frontier.hosts.host import Address
+from crawler.frontier.hosts.host_schedule import Hosts
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running

@@ -6,13 +6,13 @@ import tracemalloc
 
 import gevent
 import pytest
-from crawler.frontier.hosts.host_schedule.host import Address
-from crawler.frontier.hosts.host_schedule.host_schedule import Hosts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Headers, Link, Request, Response
 from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
+from crawler.frontier.hosts.host import Address
+from crawler.frontier.hosts.host_schedule import Hosts
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import gevent
 import pytest
-from crawler.middleware.spider.contract.contract import succeeded
 from gevent.event import Event
 
 from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
@@ -27,6 +26,7 @@ from crawler.middleware import (
     SpiderMiddleware,
     UrlLength,
 )
+from crawler.middleware.spider.contract import succeeded
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"

@@ -13,8 +13,6 @@ from uuid import UUID
 import attrs
 import gevent
 import pytest
-from crawler.middleware.spider.contract.item_ids import stable_hash
-from crawler.middleware.spider.contract.referer import referrer
 from gevent.event import Event
 from pydantic import BaseModel
 
@@ -36,6 +34,8 @@ from crawler.middleware import (
     SpiderChain,
     UrlLength,
 )
+from crawler.middleware.spider.item_ids import stable_hash
+from crawler.middleware.spider.referer import referrer
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -305,7 +305,7 @@ def test_an_id_is_made_of_the_fields_named():
 
 
 def test_an_id_is_the_same_in_every_process():
-    script = "from crawler.middleware.spider.contract.item_ids import stable_hash; print(stable_hash({'a': ['x', 1]}))"
+    script = "from crawler.middleware.spider.item_ids import stable_hash; print(stable_hash({'a': ['x', 1]}))"
 
     printed = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, env={"PYTHONHASHSEED": "7"}
@@ -821,7 +821,7 @@ def test_fields_are_selectors_or_lists_of_one(fields):
 def test_parsel_is_imported_when_it_is_needed():
     script = """import sys
 import crawler.middleware
-from crawler.middleware.spider.contract.selector_map import SelectorMap
+from crawler.middleware.spider.selector_map import SelectorMap
 SelectorMap({"a": "b"})
 assert "parsel" not in sys.modules and "lxml" not in sys.modules
 """

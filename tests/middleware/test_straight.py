@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import gevent
 import pytest
-from crawler.middleware.spider.contract.chain import SpiderChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Request, Response
 from crawler.errors import FetchError
+from crawler.middleware.spider.chain import SpiderChain
 
 URL = "http://site.test/"
 PAGE = Response(URL, 200, request=Request(URL, depth=3))

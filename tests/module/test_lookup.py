@@ -4,15 +4,15 @@ import json
 
 import gevent
 import pytest
-from crawler.middleware.spider.contract.chain import SpiderChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.analysis import analyzer_of
-from crawler.child.introduction import command, introduction
+from crawler.analysis.spider_analyzer import analyzer_of
+from crawler.analysis.worker.handshake import command, introduction
 from crawler.data import Headers, Item, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
+from crawler.middleware.spider.chain import SpiderChain
 from crawler.module import MID, Address, RemoteAnalyzer
 from crawler.spider import Spider
 

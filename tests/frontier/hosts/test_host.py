@@ -1,8 +1,8 @@
 import pytest
-from crawler.frontier.durable.sqlite_journal.shelf import Shelf
-from crawler.frontier.hosts.host_schedule.host import NEVER, Host, HostFigures
+from crawler.frontier.durable.shelf import Shelf
 
 from crawler.data import Request
+from crawler.frontier.hosts.host import NEVER, Host, HostFigures
 
 
 def request(n=0, **rest):

@@ -3,13 +3,13 @@ import itertools
 import random
 
 import pytest
-from crawler.frontier.hosts.host_schedule.host import Address
-from crawler.frontier.hosts.host_schedule.host_schedule import Hosts
-from crawler.frontier.hosts.host_schedule.politeness import Politeness
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Request
+from crawler.frontier.hosts.host import Address
+from crawler.frontier.hosts.host_schedule import Hosts
+from crawler.frontier.hosts.politeness import Politeness
 
 EXACT = {"jitter": 0.0, "latency_factor": 0.0}
 

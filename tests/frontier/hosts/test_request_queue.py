@@ -1,8 +1,8 @@
-from crawler.frontier.hosts.host_schedule.request_queue import Lane
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Link, Request
+from crawler.frontier.hosts.request_queue import Lane
 
 FOUND = st.one_of(
     st.builds(lambda depth: Link("http://a/", depth, "http://b/"), st.integers(0, 3)),

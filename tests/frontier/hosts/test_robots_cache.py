@@ -1,10 +1,10 @@
 import pytest
-from crawler.frontier.hosts.host_schedule.host import Host
-from crawler.frontier.hosts.host_schedule.robots_cache import RobotsGate
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import DownloadError
+from crawler.frontier.hosts.host import Host
 from crawler.frontier.hosts.host_schedule import robots_cache as gate_module
+from crawler.frontier.hosts.robots_cache import RobotsGate
 
 ORIGIN = "http://site.test"
 HOME = f"{ORIGIN}/"

@@ -2,11 +2,11 @@ import os
 from email.utils import formatdate
 
 import pytest
-from crawler.middleware.download.chain.cache_freshness import directives
 
 from crawler import CurlFetch, FetchError, Request, Response
 from crawler.errors import Refusal
 from crawler.middleware import Cookies, HttpAuth, HttpCache, MaxSize, Middlewares
+from crawler.middleware.download.cache_freshness import directives
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -549,7 +549,7 @@ def test_a_file_with_any_byte_changed_or_cut_off_is_ignored_and_counted(cached, 
 
 @pytest.mark.parametrize("about", [b"{}", b"[]", b"7", b'{"status": 200, "headers": 7}', b"\xff"])
 def test_a_forged_file_is_ignored(cached, tmp_path, about):
-    from crawler.middleware.download.chain.cache_files import digest
+    from crawler.middleware.download.cache_files import digest
 
     ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
     ask()

@@ -7,14 +7,14 @@ import attrs
 import gevent
 import gevent.event
 import pytest
-from crawler.middleware.download.chain.chain import MiddlewareError
-from crawler.middleware.spider.contract.chain import SpiderChain
-from crawler.middleware.spider.contract.contract import HttpError, SpiderMiddleware, succeeded
-from crawler.middleware.spider.contract.hooks import HookFigures, results
 from pydantic import BaseModel
 
 from crawler.data import Request, Response
 from crawler.errors import DropItem, FetchError, TimeLimit
+from crawler.middleware.download.chain import MiddlewareError
+from crawler.middleware.spider.chain import SpiderChain
+from crawler.middleware.spider.contract import HttpError, SpiderMiddleware, succeeded
+from crawler.middleware.spider.hooks import HookFigures, results
 
 HOME = "http://site.test/"
 PAGE = Response(HOME, 200, request=Request(HOME, depth=3))

@@ -9,16 +9,16 @@ import gevent
 import gevent.event
 import gevent.pool
 import pytest
-from crawler.module.remote.analyzer.child_process import IN_HAND, Child, Gone
-from crawler.module.remote.analyzer.frames import Inbox, pack
-from crawler.module.remote.analyzer.shared_memory import Slots
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.child.introduction import command, introduction
+from crawler.analysis.worker.handshake import command, introduction
 from crawler.data import Headers, Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
+from crawler.module.remote.child_process import IN_HAND, Child, Gone
+from crawler.module.remote.frames import Inbox, pack
+from crawler.module.remote.shared_memory import Slots
 from crawler.spider import Spider
 
 URL = "http://site.test/"

@@ -14,13 +14,14 @@ from typing import Any, Self
 
 import gevent
 
-from .analysis import analyzer_of
+from .analysis.processes import remote_analyzers, started
+from .analysis.spider_analyzer import analyzer_of
+from .analysis.worker.handshake import refuse_in_a_child
 from .buffer import Pool
-from .child import refuse_in_a_child, remote_analyzers, started
 from .data import Request, Response
 from .errors import CrawlerError, InvalidURL, PoolClosed, Refused, StateError
 from .fetch import CurlFetch
-from .job import Job
+from .job.directory import Job
 from .middleware.download.chain import DownloadMiddleware, Middlewares
 from .middleware.spider.chain import SpiderChain
 from .module import Downloader, Pipeline

@@ -7,12 +7,12 @@ from typing import Any
 
 from gevent.local import local
 
-from .data import Response
-from .errors import ModuleError
-from .middleware.spider.chain import SpiderChain
-from .middleware.spider.contract import HttpError, succeeded
-from .module import Analyzer
-from .spider import Page
+from ..data import Response
+from ..errors import ModuleError
+from ..middleware.spider.chain import SpiderChain
+from ..middleware.spider.contract import HttpError, succeeded
+from ..module import Analyzer
+from ..spider import Page
 
 
 def analyzer_of(chain: SpiderChain) -> Analyzer:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import gevent
 import pytest
-from crawler.feed.warc.writer.reader import records
+from crawler.feed.warc.reader import records
 
 from crawler import Spider, crawl
 from crawler.data import Link, Request
@@ -14,7 +14,7 @@ from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.frontier import DONE, Next
 from crawler.frontier.durable.sqlite_journal import rows
-from crawler.job import Job
+from crawler.job.directory import Job
 from crawler.spider import Pages
 from crawler.testing import Site, generated_site
 

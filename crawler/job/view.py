@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from .errors import InvalidURL, JobError
-from .frontier import UrlCounts
-from .frontier.durable.rows import FORMAT, key_of, seal
-from .job import LOCK, STATE, read_about
+from ..errors import InvalidURL, JobError
+from ..frontier import UrlCounts
+from ..frontier.durable.rows import FORMAT, key_of, seal
+from .directory import LOCK, STATE, read_about
 
 _COLUMNS = (
     "url, status, reason, depth, found_on, code, bytes, seconds, redirects, attempts, met, ended"

@@ -6,7 +6,7 @@ import os
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
-from ..module.remote.frames import Frame, Inbox, pack
+from ...module.remote.frames import Frame, Inbox, pack
 
 _PIECE = 1 << 18
 

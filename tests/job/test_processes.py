@@ -15,7 +15,7 @@ from gevent import subprocess as cooperative
 from crawler.bench.kill import Site, Trial, lasting, taken
 from crawler.bench.killed import ARCHIVE, FEEDS
 from crawler.errors import JobError
-from crawler.job import Job
+from crawler.job.directory import Job
 from crawler.testing import LoopbackSite
 
 GRACE = 15
@@ -99,7 +99,7 @@ def test_fifty_sigterms_lose_nothing(tmp_path):
 
 HOLD = """
 import sys, time
-from crawler.job import Job
+from crawler.job.directory import Job
 job = Job(sys.argv[1])
 print("held", flush=True)
 time.sleep(60)
@@ -138,7 +138,7 @@ SPIDER = """
 import os, signal, sys, time
 from crawler import Spider, crawl
 from crawler.errors import JobError
-from crawler.job import Job
+from crawler.job.directory import Job
 
 
 class Fragile(Spider):

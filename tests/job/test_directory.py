@@ -9,8 +9,8 @@ import pytest
 
 from crawler import Request, Spider, crawl, stream
 from crawler.errors import JobError, Unwritable
-from crawler.job import Job
-from crawler.jobs import JobView, directory_name, find_jobs
+from crawler.job.directory import Job
+from crawler.job.view import JobView, directory_name, find_jobs
 from crawler.spider import Pages
 from crawler.testing import LoopbackSite, Reply
 

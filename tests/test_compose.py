@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import gevent
 import pytest
-from crawler.middleware.spider.contract.contract import HttpError, SpiderMiddleware
 
 from crawler import CrawlResult, Refused, Request, Spider, crawl, stream
 from crawler.errors import DownloadError, FetchError
+from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
 from crawler.testing import LoopbackSite, Reply, Site, generated_site
 
 FREE = {"delay": 0, "robots": False, "per_host": 100, "retries": 1, "politeness.latency_factor": 0}

@@ -18,16 +18,3 @@ the program and not from the net, is pickled.
     (closes the line)                       ──▶
                                             ◀──   figures of the hooks
 """
-
-from typing import TYPE_CHECKING
-
-from .._lazy_import import later
-from .introduction import refuse_in_a_child
-
-if TYPE_CHECKING:
-    from .analyzers import remote_analyzers, started
-
-__all__ = ["refuse_in_a_child", "remote_analyzers", "started"]
-
-# The parent's side: a child does without.
-__getattr__ = later(__name__, {"remote_analyzers": "analyzers", "started": "analyzers"})

@@ -11,11 +11,11 @@ import traceback
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from ..middleware.spider.chain import SpiderChain
-from ..module.remote.frames import LINE, MEMORY
-from .introduction import introduced
-from .line import Line
-from .worker import Worker
+from ...middleware.spider.chain import SpiderChain
+from ...module.remote.frames import LINE, MEMORY
+from .channel import Line
+from .handshake import introduced
+from .loop import Worker
 
 _PR_SET_PDEATHSIG = 1
 

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Any, NoReturn
 
-from ..analysis import analyzer_of
-from ..data import Item, Link, Request, Response
-from ..errors import ModuleError, Refusal, StateError
-from ..feed.record import as_record
-from ..middleware.spider.chain import SpiderChain
-from ..module.base import describe, one_of
-from ..module.remote.frames import Frame
-from ..serialization import error_from_dict, request_to_dict, response_from_dict
-from .line import Line
+from ...data import Item, Link, Request, Response
+from ...errors import ModuleError, Refusal, StateError
+from ...feed.record import as_record
+from ...middleware.spider.chain import SpiderChain
+from ...module.base import describe, one_of
+from ...module.remote.frames import Frame
+from ...serialization import error_from_dict, request_to_dict, response_from_dict
+from ..spider_analyzer import analyzer_of
+from .channel import Line
 
 #: How many findings are sent together, and how many seconds one waits for the next at most.
 _TOGETHER, _LATEST = 100, 0.02

@@ -12,9 +12,9 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from ..errors import StateError
-from ..module.remote.frames import Frame, pack
-from ..spider import Spider
+from ...errors import StateError
+from ...module.remote.frames import Frame, pack
+from ...spider import Spider
 
 #: Nothing of the user's is found before the crawler is imported: a calendar.py, say, is no module
 #: of the standard library.
@@ -22,7 +22,7 @@ _START = """\
 import gc, sys
 gc.disable()
 sys.path.insert(0, sys.argv[1])
-from crawler.child.main import main
+from crawler.analysis.worker.main import main
 main()
 """
 #: What the program is called in a child: what stands below `if __name__ == "__main__"` is not run.
@@ -33,7 +33,7 @@ _child = False
 
 def command() -> list[str]:
     """Return how to start a child with this very crawler."""
-    return [sys.executable, "-P", "-c", _START, str(Path(__file__).absolute().parents[2])]
+    return [sys.executable, "-P", "-c", _START, str(Path(__file__).absolute().parents[3])]
 
 
 def introduction(spider: Spider, middlewares: Collection[Any]) -> bytes:

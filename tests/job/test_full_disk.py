@@ -16,7 +16,7 @@ from crawler.bench.killed import ARCHIVE, FEEDS
 from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed import append_file as file
-from crawler.job import Job
+from crawler.job.directory import Job
 from crawler.spider import Pages
 from crawler.testing import Site, generated_site
 
@@ -184,7 +184,7 @@ def test_a_directory_that_cannot_be_written_to(tmp_path):
     # Whoever is root may write anywhere, and stops being it in a process of its own.
     code = """
 import os, sys
-from crawler.job import Job
+from crawler.job.directory import Job
 if os.getuid() == 0:
     os.setuid(65534)
 Job(sys.argv[1])

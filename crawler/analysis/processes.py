@@ -14,7 +14,7 @@ from ..middleware.spider.hooks import HookFigures
 from ..module import MID, Address, RemoteAnalyzer
 from ..module.mid import LOCAL
 from ..spider import Spider
-from .introduction import command, introduction
+from .worker.handshake import command, introduction
 
 
 def remote_analyzers(

@@ -13,11 +13,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from .data import Item, Request, Response
-from .errors import JobError
-from .feed import Feed, Output, Stdout, WarcWriter, as_record, open_feed
-from .frontier import Store
-from .frontier.durable.recovery import Recovered
+from ..data import Item, Request, Response
+from ..errors import JobError
+from ..feed import Feed, Output, Stdout, WarcWriter, as_record, open_feed
+from ..frontier import Store
+from ..frontier.durable.recovery import Recovered
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import gevent
 import pytest
-from crawler.middleware.spider.contract.contract import SpiderMiddleware
 
 from crawler import Request, Spider, crawl, stream
 from crawler.errors import ModuleError, Refusal
 from crawler.feed.record import as_record
+from crawler.middleware.spider.contract import SpiderMiddleware
 from crawler.module import Analyzer, ChildError
 from crawler.module.remote.analyzer import analyzer as remote
 from crawler.testing import LoopbackSite, Reply, Site, faults, generated_site
