@@ -48,7 +48,7 @@ class Commands(click.Group):
             return known
         ctx.ensure_object(Session).prepare()
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f".{module}", __name__), cmd_name)
+        command: click.Command = getattr(import_module(f".commands.{module}", __name__), cmd_name)
         self.add_command(command)
         return command
 
@@ -95,7 +95,7 @@ def main(prepare: Callable[[], None]) -> None:
         code = _run(session)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
-        from .failure import exit_code_of
+        from .exit_codes import exit_code_of
 
         code = exit_code_of(error, verbose=session.verbose)
     sys.exit(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from .words import printable, printable_lines
+from .text import printable, printable_lines
 
 if TYPE_CHECKING:
     from .session import Session

@@ -18,9 +18,9 @@ from .session import Session
 if TYPE_CHECKING:
     from ..feed import Feed
     from ..job.directory import Job
+    from ..report.gates import Gate
     from ..settings import Settings
     from ..spider import Spider
-    from .gates import Gate
 
 #: Where commands keep their jobs.
 JOBS = "crawls"
@@ -152,7 +152,7 @@ def crawl_options(command: F) -> F:
 
 
 def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
-    from .gates import Gate
+    from ..report.gates import Gate
 
     try:
         gates = [Gate.parse(condition) for condition in conditions]

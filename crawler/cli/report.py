@@ -12,10 +12,10 @@ from rich.text import Text
 from ..errors import CrawlerError
 from ..feed import Feed, Stdout
 from ..frontier import HostFigures
+from ..report.bottleneck import NOTHING, Limit
+from ..report.progress import Watch
 from ..scheduler import Summary
-from .verdict import NOTHING, Limit
-from .watch import Watch
-from .words import listed, printable, printable_lines, size, total
+from .text import listed, printable, printable_lines, size, total
 
 #: Errors shown; the rest are counted.
 _SAMPLES = 5

@@ -12,7 +12,7 @@ from crawler.bench import crawl, fetch, history, profile, scale
 from crawler.bench.child import BenchError
 from crawler.bench.rounds import interleaved
 from crawler.bench.shape import Shape
-from crawler.cli import bench as commands
+from crawler.cli.commands import bench as commands
 
 COMMANDS = {
     "crawl": ["--pages", "30", "--repeats", "1", "--concurrency", "4"],

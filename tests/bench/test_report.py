@@ -14,7 +14,7 @@ from crawler.bench import analyzers, crawl, frontier, kill, pool, scale
 from crawler.bench.history import append, show, trends
 from crawler.bench.report import Report, Target, spread, table, times
 from crawler.bench.sampling import Sampler, _stage
-from crawler.cli import bench as commands
+from crawler.cli.commands import bench as commands
 from crawler.feed import FeedError
 from crawler.testing import LoopbackSite
 

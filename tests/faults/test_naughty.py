@@ -14,9 +14,9 @@ from gevent.os import make_nonblocking, nb_read
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler import Spider, crawl
-from crawler.cli.gates import Gate
 from crawler.data import Request, Response
 from crawler.feed import Stdout, WarcSite, WarcWriter, open_feed
+from crawler.report.gates import Gate
 from crawler.testing import Reply, Site
 
 from .conftest import FAST
@@ -195,7 +195,7 @@ def summary():
 
 
 def test_the_report_as_json(summary, tmp_path):
-    from crawler.cli.gates import write_report
+    from crawler.report.gates import write_report
 
     write_report(tmp_path / "report.json", summary, [Gate.parse("failed>0")])
 
@@ -205,7 +205,7 @@ def test_the_report_as_json(summary, tmp_path):
 
 
 def test_the_report_as_junit(summary, tmp_path):
-    from crawler.cli.gates import write_report
+    from crawler.report.gates import write_report
 
     write_report(
         tmp_path / "report.xml", summary, [Gate.parse("failed>0"), Gate.parse("done<9999")]

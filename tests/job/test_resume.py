@@ -6,12 +6,12 @@ from contextlib import closing
 
 import gevent
 import pytest
-from crawler.feed.warc.reader import records
 
 from crawler import Spider, crawl
 from crawler.data import Link, Request
 from crawler.errors import JobError
 from crawler.feed import FeedError
+from crawler.feed.warc.reader import records
 from crawler.frontier import DONE, Next
 from crawler.frontier.durable.sqlite_journal import rows
 from crawler.job.directory import Job

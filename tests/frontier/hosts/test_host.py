@@ -1,7 +1,7 @@
 import pytest
-from crawler.frontier.durable.shelf import Shelf
 
 from crawler.data import Request
+from crawler.frontier.durable.shelf import Shelf
 from crawler.frontier.hosts.host import NEVER, Host, HostFigures
 
 

@@ -10,7 +10,7 @@ from time import monotonic
 
 from ..frontier import Budget, HostFigures
 from ..scheduler import Scheduler, Summary
-from .verdict import Limit, Tally
+from .bottleneck import Limit, Tally
 
 #: How many moments the time left is made out from.
 _WINDOW = 40

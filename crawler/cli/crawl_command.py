@@ -19,17 +19,17 @@ from ..compose import CrawlResult, stream
 from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
 from ..job.directory import Job
+from ..report.gates import Gate, checked_report, write_report
+from ..report.progress import Watch
 from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider
-from .gates import Gate, checked_report, write_report
 from .interrupts import AT_ONCE, Interrupts
-from .live import Screen, View, view_on
+from .live_view import Screen, View, view_on
 from .options import Ending, gates_of, is_verbose, open_feeds, open_job
-from .recovered import say_recovered
 from .report import Rows, print_errors, print_rows, report_rows, to_dict
-from .watch import Watch
-from .words import printable
+from .resume_notice import say_recovered
+from .text import printable
 
 #: Seconds between two looks at a crawl.
 _INTERVAL = 0.25

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from .options import common_options, json_option, load_settings
+from ..options import common_options, json_option, load_settings
 
 
 @click.command()

@@ -4,12 +4,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from crawler.cli.live import drawn
-from crawler.cli.verdict import NOTHING
-from crawler.cli.watch import Moment
-from crawler.cli.words import clock, printable, printable_lines, size
+from crawler.cli.live_view import drawn
+from crawler.cli.text import clock, printable, printable_lines, size
 from crawler.frontier import HostFigures
 from crawler.module import Analyzer, Downloader, Pipeline
+from crawler.report.bottleneck import NOTHING
+from crawler.report.progress import Moment
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.testing import Site
 

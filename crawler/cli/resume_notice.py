@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .words import printable, total
+from .text import printable, total
 
 if TYPE_CHECKING:
     from ..job.directory import Job

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import click
 
+from ..options import common_options
+from ..text import printable
 from .fetch import fetch_page
-from .options import common_options
-from .words import printable
 
 
 @click.command()
@@ -20,7 +20,7 @@ def shell(url: str, assigned: Sequence[str]) -> None:
 
     Try response.css("title::text").get(), or list(response.links()).
     """
-    from ..spider import Page
+    from ...spider import Page
 
     def fetch(address: str) -> Page:
         """Fetch another page; it becomes `response`."""

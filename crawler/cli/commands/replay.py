@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options, is_verbose, json_option, load_settings, load_spider
+from ..options import common_options, is_verbose, json_option, load_settings, load_spider
 
 if TYPE_CHECKING:
-    from ..feed import WarcSite
+    from ...feed import WarcSite
 
 
 @click.command()
@@ -45,10 +45,10 @@ def replay(
     those of a file: what is gone (-) and what is new (+), with --json as an object. Pages that
     failed, as those do that are not in the archive, are told of on stderr.
     """
-    from ..compose import crawl
-    from ..feed import WarcSite, as_record
-    from .live import Screen
-    from .report import print_errors
+    from ...compose import crawl
+    from ...feed import WarcSite, as_record
+    from ..live_view import Screen
+    from ..report import print_errors
 
     wanted = load_spider(spider, arguments)
     offline = {"robots": False, "delay": 0, "retries": 1}
@@ -74,7 +74,7 @@ def replay(
 
 def _check_whole(site: WarcSite) -> None:
     """Raise FeedError for an archive in which pages would be missed for no fault of the spider."""
-    from ..feed import FeedError
+    from ...feed import FeedError
 
     if site.torn is not None:
         raise FeedError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from .options import common_options, json_option, load_settings, load_spider
+from ..options import common_options, json_option, load_settings, load_spider
 
 
 @click.command()
@@ -32,7 +32,7 @@ def components(
     With --pages N it crawls N pages, and prints for each hook how often it was called, how
     much it dropped, how often it failed, and the time it took in all.
     """
-    from ..compose import stream
+    from ...compose import stream
 
     wanted = load_spider(spider, arguments)
     rows = [

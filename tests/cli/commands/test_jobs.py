@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from crawler.cli.why import RULES
+from crawler.cli.commands.why import RULES
 from crawler.settings.table import SETTINGS
 from crawler.testing import LoopbackSite, Reply
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import JobError
+from ...errors import JobError
+from ..options import JOBS, json_option, verbose_option
+from ..text import printable
 from .jobs import job_at
-from .options import JOBS, json_option, verbose_option
-from .words import printable
 
 if TYPE_CHECKING:
-    from ..job.view import Story
+    from ...job.view import Story
 
 #: What decided, for each reason to turn away, refuse or fail.
 RULES = {
@@ -69,7 +69,7 @@ def why(url: str, job: str | None, as_json: bool) -> None:
 
     Example: crawler why https://example.org/private
     """
-    from ..job.view import find_jobs
+    from ...job.view import find_jobs
 
     met = damaged = False
     for path in [job_at(job)] if job else find_jobs(JOBS):
@@ -91,7 +91,7 @@ def why(url: str, job: str | None, as_json: bool) -> None:
 
 
 def _stories(path: Path, url: str) -> list[Story]:
-    from ..job.view import JobView
+    from ...job.view import JobView
 
     with JobView(path) as view:
         return view.why(url)

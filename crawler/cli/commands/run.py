@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from .options import Ending, common_options, crawl_options, load_settings, load_spider
+from ..options import Ending, common_options, crawl_options, load_settings, load_spider
 
 
 @click.command()
@@ -25,7 +25,7 @@ def run(spider: str, arguments: Sequence[str], assigned: Sequence[str], ending: 
 
     Example: crawler run quotes.py -a tag=humor -O quotes.csv -s delay=0.5
     """
-    from .show import crawl_and_exit
+    from ..crawl_command import crawl_and_exit
 
     wanted = load_spider(spider, arguments)
     settings = load_settings(assigned, wanted)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from ..errors import CrawlerError
-from .words import printable, printable_lines
+from .text import printable, printable_lines
 
 #: What explains itself; of anything else, its type and place are told.
 _PLAIN = (CrawlerError, OSError, ValueError)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import stream
-from crawler.cli import verdict
-from crawler.cli.verdict import Limit, Tally, limit_of
-from crawler.cli.watch import Left, Watch, time_left
 from crawler.frontier import Budget, Politeness, UrlCounts
 from crawler.module import Analyzer, Downloader, ModuleSummary, Pipeline
+from crawler.report import bottleneck as verdict
+from crawler.report.bottleneck import Limit, Tally, limit_of
+from crawler.report.progress import Left, Watch, time_left
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.settings import Settings
 from crawler.settings.table import find

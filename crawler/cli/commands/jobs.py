@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import JobError
-from .options import JOBS, json_option, verbose_option
-from .words import listed, printable, total
+from ...errors import JobError
+from ..options import JOBS, json_option, verbose_option
+from ..text import listed, printable, total
 
 if TYPE_CHECKING:
-    from ..frontier import UrlCounts
-    from ..job.view import JobView
+    from ...frontier import UrlCounts
+    from ...job.view import JobView
 
 _STATUSES = ("done", "failed", "refused", "turned_away", "pending")
 
@@ -32,7 +32,7 @@ def jobs(directory: str, as_json: bool) -> None:
     --job names another; the same command again goes on where it ended. Exits with 1 if one of
     them cannot be read.
     """
-    from ..job.view import find_jobs
+    from ...job.view import find_jobs
 
     found = find_jobs(directory)
     if not found and directory != JOBS and not Path(directory).is_dir():
@@ -49,7 +49,7 @@ def jobs(directory: str, as_json: bool) -> None:
 
 def _told_of(path: Path) -> dict[str, Any]:
     """Describe the job at *path*, or say why that cannot be done."""
-    from ..job.view import JobView
+    from ...job.view import JobView
 
     try:
         with JobView(path) as job:
@@ -102,7 +102,7 @@ def urls(job: str, outcome: str | None, reason: str | None, as_json: bool) -> No
 
     Example: crawler urls example.org --outcome failed
     """
-    from ..job.view import JobView
+    from ...job.view import JobView
 
     with JobView(job_at(job)) as view:
         for story in view.urls(outcome, reason):
@@ -124,7 +124,7 @@ def report(job: str | None, as_json: bool) -> None:
     JOB is a directory, or the name of one below ./crawls. Of a job that is running, or did not
     come to an orderly end, it tells what is certain: how each URL has ended that has.
     """
-    from ..job.view import JobView
+    from ...job.view import JobView
 
     with JobView(job_at(job) if job else last_job(JOBS)) as view:
         final, user = view.fact("report"), view.user
@@ -133,8 +133,8 @@ def report(job: str | None, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(final["summary"], indent=4))
             return
-        from .live import Screen
-        from .report import print_rows
+        from ..live_view import Screen
+        from ..report import print_rows
 
         print_rows(Screen(soft_wrap=True), final["rows"])
 
@@ -152,15 +152,15 @@ def _unfinished(counts: UrlCounts, user: str) -> dict[str, Any]:
 
 def job_at(place: str) -> Path:
     """Return the directory that *place* names: one here, or a job below ./crawls."""
-    from ..job.directory import STATE
+    from ...job.directory import STATE
 
     here, below = Path(place), Path(JOBS) / place
     return below if (below / STATE).is_file() and not (here / STATE).is_file() else here
 
 
 def last_job(root: str) -> Path:
-    from ..job.directory import STATE
-    from ..job.view import find_jobs
+    from ...job.directory import STATE
+    from ...job.view import find_jobs
 
     found = find_jobs(root)
     if not found:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import log_options
+from ..options import log_options
 
 
 @click.command()
@@ -34,11 +34,11 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     A few of its pages are missing, redirected or broken, so that the report has
     something to say.
     """
-    from ..job.directory import Job
-    from ..settings import Settings
-    from ..spider import Pages
-    from ..testing import LoopbackSite, Page, Reply, faults, generated_site
-    from .show import run_and_report
+    from ...job.directory import Job
+    from ...settings import Settings
+    from ...spider import Pages
+    from ...testing import LoopbackSite, Page, Reply, faults, generated_site
+    from ..crawl_command import run_and_report
 
     site: dict[str, Page] = dict(generated_site(pages=pages, links=20, size=6000))
     names = list(site)[1:]

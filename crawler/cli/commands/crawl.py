@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .options import Ending, common_options, crawl_options, load_settings
+from ..options import Ending, common_options, crawl_options, load_settings
 
 
 @click.command()
@@ -31,8 +31,8 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
 
     Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
-    from ..spider import Pages
-    from .show import crawl_and_exit
+    from ...spider import Pages
+    from ..crawl_command import crawl_and_exit
 
     options["domains"] = options["domains"] or None
     spider = Pages(start_urls=urls)
@@ -41,8 +41,8 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
 
 
 def _name_of(url: str) -> str:
-    from ..errors import InvalidURL
-    from ..url import origin
+    from ...errors import InvalidURL
+    from ...url import origin
 
     try:
         scheme, _, place = origin(url).partition("://")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import common_options, json_option, load_settings
-from .words import printable, printable_lines
+from ..options import common_options, json_option, load_settings
+from ..text import printable, printable_lines
 
 if TYPE_CHECKING:
-    from ..data import Request, Response
+    from ...data import Request, Response
 
 
 @click.command()
@@ -72,7 +72,7 @@ def links(url: str, as_json: bool, assigned: Sequence[str]) -> None:
 
     robots.txt is not asked. Redirects are followed. Exits with 1 if the answer is no success.
     """
-    from ..spider import links as links_of
+    from ...spider import links as links_of
 
     response = fetch_page(url, assigned)
     found = list(links_of(response))
@@ -83,9 +83,9 @@ def links(url: str, as_json: bool, assigned: Sequence[str]) -> None:
 
 def fetch_page(url: str, assigned: Sequence[str]) -> Response:
     """Follow redirects to the page itself; say in one line what went wrong."""
-    from ..data import Request
-    from ..errors import FetchError, InvalidURL
-    from ..http.redirect import is_redirect
+    from ...data import Request
+    from ...errors import FetchError, InvalidURL
+    from ...http.redirect import is_redirect
 
     request = Request(url)
     with load_settings(assigned).fetch() as client:
@@ -105,7 +105,7 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
 
 def _followed(request: Request, response: Response) -> Request:
     """Return the next hop; say in one line why there is none."""
-    from ..http.redirect import MAX_REDIRECTS, next_hop
+    from ...http.redirect import MAX_REDIRECTS, next_hop
 
     hop = next_hop(request, response)
     first = hop.redirects[0]

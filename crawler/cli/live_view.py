@@ -12,14 +12,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from .verdict import IDLE, NOTHING
-from .words import clock, printable, size, total
+from ..report.bottleneck import IDLE, NOTHING
+from .text import clock, printable, size, total
 
 if TYPE_CHECKING:
     from ..frontier import HostFigures
     from ..module import ModuleSummary
+    from ..report.progress import Left, Moment
     from ..scheduler import Summary
-    from .watch import Left, Moment
 
 #: Seconds to the first line where there is no terminal, and between any two.
 _FIRST_LINE, _BETWEEN_LINES = 1.0, 5.0
