@@ -13,12 +13,12 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from .child import BenchError
-from .ours import per_host
-from .report import Report, Samples, Target, ratio, spread, table, text, times
-from .rounds import interleaved
-from .shape import Shape
-from .site import Site, served, visit
+from .contenders.ours import per_host
+from .measuring.child import BenchError
+from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
+from .measuring.rounds import interleaved
+from .sites.shape import Shape
+from .sites.site import Site, served, visit
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,14 @@ class Contender:
     peer: bool = False
 
 
-BARE = Contender("bare loop", "crawler.bench.bare:crawl")
-OURS = Contender("our crawl", "crawler.bench.ours:crawl")
+BARE = Contender("bare loop", "crawler.bench.contenders.bare_loop:crawl")
+OURS = Contender("our crawl", "crawler.bench.contenders.ours:crawl")
 RECORDS = Contender("our crawl, a record a page", OURS.target, {"records": True})
 DURABLE = Contender("our crawl, durable", OURS.target, {"durable": True})
-SCRAPY = Contender("Scrapy, tuned", "crawler.bench.peer_scrapy:crawl", peer=True)
-CRAWLEE = Contender("Crawlee, as documented", "crawler.bench.peer_crawlee:crawl", peer=True)
+SCRAPY = Contender("Scrapy, tuned", "crawler.bench.contenders.peer_scrapy:crawl", peer=True)
+CRAWLEE = Contender(
+    "Crawlee, as documented", "crawler.bench.contenders.peer_crawlee:crawl", peer=True
+)
 LEAN_CRAWLEE = Contender("Crawlee, tuned", CRAWLEE.target, {"tuned": True}, peer=True)
 #: By the distribution that each comes in.
 PEERS = {"scrapy": (SCRAPY,), "crawlee": (CRAWLEE, LEAN_CRAWLEE)}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .child import BenchError
 from .crawl import Contender, crawled
-from .report import Report, table, text
-from .shape import Shape
-from .site import served
+from .measuring.child import BenchError
+from .measuring.report import Report, table, text
+from .sites.shape import Shape
+from .sites.site import served
 
 _NOTES = (
     "Sampled by CPU time, at the next moment the interpreter looks up: C code counts for the Python",
     "function that called it, the hub's own for what runs next. By function: its own time, no callee's.",
 )
-_WATCHED = Contender("our crawl", "crawler.bench.sampling:crawl")
+_WATCHED = Contender("our crawl", "crawler.bench.measuring.sampling:crawl")
 
 
 def run(shape: Shape, *, concurrency: int) -> Report:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from .contenders.ours import per_host
 from .crawl import BARE, OURS, sample
-from .ours import per_host
-from .report import Report, Samples, Target, ratio, spread, table, text, times
-from .rounds import interleaved
-from .shape import Shape
-from .site import Site, kind, served
+from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
+from .measuring.rounds import interleaved
+from .sites.shape import Shape
+from .sites.site import Site, kind, served
 
 #: How much more than the first row a page may cost in any other.
 MOST_TIMES = 1.15

@@ -6,10 +6,10 @@ Site answers from a dict, without a network; LoopbackSite is a real HTTP server 
 """
 
 from . import faults
-from .generated import generated_site
 from .loopback import Hit, LoopbackSite
+from .scripted_reply import End, Wire
 from .site import Page, Reply, Site
-from .wire import End, Wire
+from .synthetic_site import generated_site
 
 __all__ = [
     "End",

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import chain, count, repeat
 
 from ..data import Request
+from .scripted_reply import End, Step, Wire
 from .site import Reply
-from .wire import End, Step, Wire
 
 _PAGE = b"<html><body>" + b"all is well " * 100 + b"</body></html>"
 

@@ -18,8 +18,8 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 
 from ..data import Headers, Request
+from .scripted_reply import End, Wire
 from .site import Page, Reply, find_page, reply_of
-from .wire import End, Wire
 
 _BLANK = b"\r\n\r\n"
 _STATUSES = frozenset(map(int, http.HTTPStatus))

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import gevent
 
 from ..data import Headers, Request, Response
-from .wire import Wire
+from .scripted_reply import Wire
 
 HTML = "text/html; charset=utf-8"
 

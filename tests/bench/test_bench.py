@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from crawler.bench import crawl, fetch, history, profile, scale
-from crawler.bench.child import BenchError
-from crawler.bench.rounds import interleaved
-from crawler.bench.shape import Shape
+from crawler.bench import crawl, profile, scale
+from crawler.bench.measuring import history
+from crawler.bench.measuring.child import BenchError
+from crawler.bench.measuring.rounds import interleaved
+from crawler.bench.parts import fetch
+from crawler.bench.sites.shape import Shape
 from crawler.cli.commands import bench as commands
 
 COMMANDS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.bench.child import Child
+from crawler.bench.measuring.child import Child
 
 DEADLINE = 20
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

@@ -32,7 +32,9 @@ ALLOWED = {
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
     # the program's own spider, handed to a child of the same program
     "analysis/worker/handshake.py": {"pickle", "exec_module"},
-    "bench/child.py": {"import_module"},  # a benchmark of this package, by its own command line
+    "bench/measuring/child.py": {
+        "import_module"
+    },  # a benchmark of this package, by its own command line
 }
 
 

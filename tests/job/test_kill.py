@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawler.bench import kill
-from crawler.bench.killed import IN_FLIGHT
+from crawler.bench.kill import kills as kill
+from crawler.bench.kill.victim import IN_FLIGHT
 
 SMALL = kill.Site(pages=150, delay=0.02)
 

@@ -15,7 +15,7 @@ import click
 from ..options import json_option
 
 if TYPE_CHECKING:
-    from ...bench.report import Report
+    from ...bench.measuring.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,14 +49,14 @@ def _history_option(check: Callable[..., Path] | None = None) -> Callable[[F], F
 
 
 def _default_history() -> Path:
-    from ...bench.history import default_path
+    from ...bench.measuring.history import default_path
 
     return default_path()
 
 
 def _writable(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
     """Refuse, before anything is measured, a file that no result could be kept in."""
-    from ...bench.history import prepare
+    from ...bench.measuring.history import prepare
 
     try:
         prepare(path)
@@ -117,7 +117,7 @@ def crawl(
     no pool of sessions. As documented, Crawlee enqueues all the links of a page.
     """
     from ...bench import crawl as subject
-    from ...bench.shape import Shape
+    from ...bench.sites.shape import Shape
 
     try:
         others = subject.peers(name.strip() for name in peers.split(",") if name.strip())
@@ -155,7 +155,7 @@ def profile(
 ) -> None:
     """Crawl a site and tell where the CPU went, by stage and by function."""
     from ...bench import profile as subject
-    from ...bench.shape import Shape
+    from ...bench.sites.shape import Shape
 
     try:
         shape = Shape(pages or (2000 if quick else 20_000), hosts=hosts, absolute=hosts > 1)
@@ -171,7 +171,7 @@ def profile(
 @_run_options
 def fetch(requests: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
     """Fetch through libcurl alone, and through what we put around it."""
-    from ...bench import fetch as subject
+    from ...bench.parts import fetch as subject
 
     numbers = (requests or (2000 if quick else 10_000), repeats or (1 if quick else 5))
     report = subject.run(*numbers, _tell)
@@ -184,7 +184,7 @@ def fetch(requests: int | None, repeats: int | None, quick: bool, **ending: Any)
 @_run_options
 def links(pages: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
     """Parse pages and find their links, our way and by hand."""
-    from ...bench import links as subject
+    from ...bench.parts import links as subject
 
     report = subject.run(pages or (100 if quick else 500), repeats or (3 if quick else 5))
     _end(report, subject.show(report), **ending)
@@ -196,7 +196,7 @@ def links(pages: int | None, repeats: int | None, quick: bool, **ending: Any) ->
 @_run_options
 def pool(number: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
     """Put data into a pool and get them out again."""
-    from ...bench import pool as subject
+    from ...bench.parts import pool as subject
 
     report = subject.run(number or (20_000 if quick else 100_000), repeats or 5)
     _end(report, subject.show(report), **ending)
@@ -208,7 +208,7 @@ def pool(number: int | None, repeats: int | None, quick: bool, **ending: Any) ->
 @_run_options
 def frontier(repeats: int | None, scale: float | None, quick: bool, **ending: Any) -> None:
     """Admit, take and settle requests, from ten hosts to a hundred thousand."""
-    from ...bench import frontier as subject
+    from ...bench.parts import frontier as subject
 
     usual = 0.05 if quick else 1.0
     numbers = (usual if scale is None else scale, repeats or (1 if quick else 3))
@@ -222,7 +222,7 @@ def frontier(repeats: int | None, scale: float | None, quick: bool, **ending: An
 @_run_options
 def analyzers(pages: int | None, repeats: int | None, quick: bool, **ending: Any) -> None:
     """Parse large pages with XPath, in this process and in two of their own."""
-    from ...bench import analyzers as subject
+    from ...bench.parts import analyzers as subject
 
     numbers = (pages or (100 if quick else 1000), repeats or (1 if quick else 3))
     report = subject.run(*numbers, _tell)
@@ -240,7 +240,7 @@ def kill(kills: int | None, seed: int, quick: bool, **ending: Any) -> None:
     directory; some kills are aimed at start-up, recovery, checkpoints and shutdown. The exit code
     is 5 if a target does not hold: a page is lost, a record is there twice.
     """
-    from ...bench import kill as subject
+    from ...bench.kill import kills as subject
 
     report = subject.run(kills or (10 if quick else 300), seed=seed, told=_tell)
     _end(report, subject.show(report), **ending)
@@ -257,7 +257,7 @@ def history(last: int, history: Path, as_json: bool) -> None:
 
     Runs of the same size are compared; a change of less than a fifth is not told from noise.
     """
-    from ...bench import history as subject
+    from ...bench.measuring import history as subject
 
     trends = subject.trends(history)
     if as_json:
@@ -270,7 +270,7 @@ def history(last: int, history: Path, as_json: bool) -> None:
 @click.argument("text")
 def child(text: str) -> None:
     """Be measured, in a process of its own."""
-    from ...bench.child import work
+    from ...bench.measuring.child import work
 
     work(text)
 
@@ -287,8 +287,8 @@ def _tell(what: str) -> None:
 
 def _end(report: Report, shown: str, *, history: Path, as_json: bool) -> None:
     """Print the report before anything can go wrong with keeping it."""
-    from ...bench.child import BenchError
-    from ...bench.history import append
+    from ...bench.measuring.child import BenchError
+    from ...bench.measuring.history import append
 
     _tell("")
     click.echo(json.dumps(report.as_dict()) if as_json else shown)

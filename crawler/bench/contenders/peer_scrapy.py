@@ -16,7 +16,7 @@ import scrapy
 from lxml import html
 from scrapy.crawler import CrawlerProcess
 
-from .shape import OWN, Shape
+from ..sites.shape import OWN, Shape
 
 _SETTINGS = {
     "LOG_LEVEL": "INFO",

@@ -17,7 +17,7 @@ from gevent import get_hub, getcurrent
 from gevent.queue import SimpleQueue
 from selectolax.lexbor import LexborHTMLParser
 
-from .shape import OWN, Shape
+from ..sites.shape import OWN, Shape
 
 
 class Curl:

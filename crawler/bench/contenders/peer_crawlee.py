@@ -16,7 +16,7 @@ from crawlee import ConcurrencySettings
 from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
 from crawlee.storage_clients import MemoryStorageClient
 
-from .shape import OWN, Shape
+from ..sites.shape import OWN, Shape
 
 _TUNED = {"use_session_pool": False, "retry_on_blocked": False}
 

@@ -15,17 +15,17 @@ from typing import Any
 
 import gevent
 
-from ..buffer import Pool
-from ..data import Request, Response
-from ..errors import PoolClosed
-from ..fetch import CurlFetch, SessionFetch
-from ..module import Downloader
-from . import bare
-from .child import BenchError, cpu
-from .report import Report, Samples, Target, ratio, spread, table, text, times
-from .rounds import interleaved
-from .shape import Shape
-from .site import Site, served, visit
+from ...buffer import Pool
+from ...data import Request, Response
+from ...errors import PoolClosed
+from ...fetch import CurlFetch, SessionFetch
+from ...module import Downloader
+from ..contenders import bare_loop as bare
+from ..measuring.child import BenchError, cpu
+from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
+from ..measuring.rounds import interleaved
+from ..sites.shape import Shape
+from ..sites.site import Site, served, visit
 
 CONCURRENCY = 64
 _PAGES = 1000
@@ -149,7 +149,7 @@ def _targets(rows: Mapping[str, Samples]) -> list[Target]:
 
 def _sample(site: Site, row: str, requests: int) -> dict[str, float]:
     arguments = {"row": row, "requests": requests}
-    measured = visit(site, "crawler.bench.fetch:measure", arguments, requests)
+    measured = visit(site, "crawler.bench.parts.fetch:measure", arguments, requests)
     shape = site.shape
     sizes = [len(shape.page(number)) for number in range(min(requests, shape.pages))]
     expected = sum(sizes) * (requests // len(sizes)) + sum(sizes[: requests % len(sizes)])

@@ -9,9 +9,9 @@ from typing import Any
 
 from gevent.queue import Queue
 
-from ..buffer import Pool
-from .child import Child
-from .report import Report, Samples, Target, spread, table, text, times
+from ...buffer import Pool
+from ..measuring.child import Child
+from ..measuring.report import Report, Samples, Target, spread, table, text, times
 
 _QUEUE = "gevent Queue"
 #: What one put and get may take, in µs: the promise of Pool.
@@ -51,7 +51,7 @@ def measure(number: int, repeats: int) -> dict[str, Any]:
 
 
 def run(number: int, repeats: int) -> Report:
-    child = Child("crawler.bench.pool:measure", {"number": number, "repeats": repeats})
+    child = Child("crawler.bench.parts.pool:measure", {"number": number, "repeats": repeats})
     found = child.run(_LONGEST)["samples"]
     rows: dict[str, Samples] = {name: {"us": samples} for name, samples in found.items()}
     targets = [

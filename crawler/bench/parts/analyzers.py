@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from ..compose import CrawlResult, crawl
-from ..testing import LoopbackSite
-from .cards import Cards
-from .child import BenchError
-from .report import Report, Samples, Target, ratio, spread, table, text, times
-from .rounds import interleaved
+from ...compose import CrawlResult, crawl
+from ...testing import LoopbackSite
+from ..measuring.child import BenchError
+from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
+from ..measuring.rounds import interleaved
+from .cards_spider import Cards
 
 #: How many analyzers to compare; 0 is this process.
 _NUMBERS = (0, 2)
@@ -123,7 +123,7 @@ def _compiled() -> Iterator[None]:
 
 @contextmanager
 def _server(pages: int) -> Iterator[str]:
-    command = [sys.executable, "-m", "crawler.bench.analyzers", str(pages)]
+    command = [sys.executable, "-m", "crawler.bench.parts.analyzers", str(pages)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:

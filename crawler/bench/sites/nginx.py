@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
-from .child import SERVER, BenchError, Child
+from ..measuring.child import SERVER, BenchError, Child
 from .shape import Shape
 
 #: Where distributions put it, which is not in everybody's PATH.
@@ -91,7 +91,9 @@ class Nginx:
         place = str(self._place)
         files = ["-c", f"{place}/conf", "-e", f"{place}/errors", "-p", place]
         arguments = {"command": [executable(), *files]}
-        return Child("crawler.bench.nginx:become", arguments, patched=False, core=SERVER).command
+        return Child(
+            "crawler.bench.sites.nginx:become", arguments, patched=False, core=SERVER
+        ).command
 
     def _write(self) -> None:
         # Not root: its pages are for a worker that may be anybody.

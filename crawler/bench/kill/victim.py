@@ -1,7 +1,7 @@
 """
 A crawl that is there to be killed: every kind of output, in a job directory.
 
-    python -m crawler.bench.killed DIRECTORY URL
+    python -m crawler.bench.kill.victim DIRECTORY URL
 
 SIGTERM lets it finish what is in flight. What it recovered is the last line of its output.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 import gevent
 
-from ..compose import CrawlResult, stream
-from ..errors import JobError
-from ..job.directory import Job
-from ..spider import Pages
-from .child import end_with
+from ...compose import CrawlResult, stream
+from ...errors import JobError
+from ...job.directory import Job
+from ...spider import Pages
+from ..measuring.child import end_with
 
 #: Requests at a time.
 IN_FLIGHT = 8

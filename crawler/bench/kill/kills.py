@@ -26,13 +26,13 @@ from typing import Any
 import gevent
 from gevent import subprocess
 
-from ..feed import parquet_columns as columns
-from ..frontier.durable.store import GROUP
-from ..testing import LoopbackSite, Reply, generated_site
+from ...feed import parquet_columns as columns
+from ...frontier.durable.store import GROUP
+from ...testing import LoopbackSite, Reply, generated_site
+from ..measuring.child import BenchError
+from ..measuring.report import Report, Samples, Target, table, text
 from .aftermath import Aftermath, look
-from .child import BenchError
-from .killed import IN_FLIGHT
-from .report import Report, Samples, Target, table, text
+from .victim import IN_FLIGHT
 
 #: Seconds that a crawl may take.
 _LONGEST = 60.0
@@ -78,7 +78,13 @@ class Trial:
 
     @property
     def command(self) -> list[str]:
-        return [sys.executable, "-m", "crawler.bench.killed", str(self.folder), self.site.url()]
+        return [
+            sys.executable,
+            "-m",
+            "crawler.bench.kill.victim",
+            str(self.folder),
+            self.site.url(),
+        ]
 
     def finish(self, child: subprocess.Popen[bytes]) -> None:
         """Let the crawl come to its end."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from .. import __version__
+from ... import __version__
 from .report import Report, table
 
 #: Measures of which more is better.

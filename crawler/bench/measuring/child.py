@@ -1,7 +1,7 @@
 """
 Functions measured in processes of their own.
 
-    python -m crawler.bench.child '{"target": "crawler.bench.bare:crawl", …}'
+    python -m crawler.bench.measuring.child '{"target": "crawler.bench.contenders.bare_loop:crawl", …}'
 
 ``crawler bench child`` does the same in a process that is patched and keeps its heap, as the
 command line's is. What a function returns, and what it cost, is the last line of the output.
@@ -24,7 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import CrawlerError
+from ...errors import CrawlerError
 
 #: The cores that contenders and servers are pinned to, of those there are.
 CLIENT, SERVER = 0, -1
@@ -49,7 +49,7 @@ class Child:
 
     @property
     def command(self) -> list[str]:
-        entry = ["crawler", "bench", "child"] if self.patched else ["crawler.bench.child"]
+        entry = ["crawler", "bench", "child"] if self.patched else ["crawler.bench.measuring.child"]
         return [sys.executable, "-m", *entry, json.dumps(asdict(self))]
 
     def run(self, timeout: float) -> dict[str, Any]:

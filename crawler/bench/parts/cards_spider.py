@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..spider import Page, Spider
+from ...spider import Page, Spider
 
 
 class Cards(Spider):

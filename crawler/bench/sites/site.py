@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Protocol, Self
 
-from .child import SERVER, BenchError, Child
+from ..measuring.child import SERVER, BenchError, Child
 from .nginx import Nginx, executable
 from .shape import Shape
 
@@ -60,7 +60,9 @@ class OwnServer:
 
     def __init__(self, shape: Shape) -> None:
         arguments = {"shape": asdict(shape)}
-        command = Child("crawler.bench.server:main", arguments, patched=False, core=SERVER).command
+        command = Child(
+            "crawler.bench.sites.server:main", arguments, patched=False, core=SERVER
+        ).command
         self._child = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

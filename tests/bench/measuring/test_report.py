@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from crawler import __version__
-from crawler.bench import analyzers, crawl, frontier, kill, pool, scale
-from crawler.bench.history import append, show, trends
-from crawler.bench.report import Report, Target, spread, table, times
-from crawler.bench.sampling import Sampler, _stage
+from crawler.bench import crawl, scale
+from crawler.bench.kill import kills as kill
+from crawler.bench.measuring.history import append, show, trends
+from crawler.bench.measuring.report import Report, Target, spread, table, times
+from crawler.bench.measuring.sampling import Sampler, _stage
+from crawler.bench.parts import analyzers, frontier, pool
 from crawler.cli.commands import bench as commands
 from crawler.feed import FeedError
 from crawler.testing import LoopbackSite

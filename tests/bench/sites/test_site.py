@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.bench import nginx
-from crawler.bench import site as sites
-from crawler.bench.child import BenchError, Child
 from crawler.bench.crawl import Contender, sample
-from crawler.bench.shape import FEWEST_LINKS, OWN, Shape, path
+from crawler.bench.measuring.child import BenchError, Child
+from crawler.bench.sites import nginx
+from crawler.bench.sites import site as sites
+from crawler.bench.sites.shape import FEWEST_LINKS, OWN, Shape, path
 
 HREF = re.compile(rb'<a href="([^"]*)"')
 
@@ -145,7 +145,7 @@ def test_a_crawl_that_is_not_complete_is_no_row(monkeypatch):
 
 
 def test_a_child_that_fails_is_an_error_that_says_why():
-    child = Child("crawler.bench.pool:measure", {"number": "many", "repeats": 1})
+    child = Child("crawler.bench.parts.pool:measure", {"number": "many", "repeats": 1})
 
     with pytest.raises(BenchError, match=r"pool:measure failed: .*TypeError"):
         child.run(20)
@@ -159,18 +159,18 @@ def test_an_error_has_what_the_server_says_too():
             return "accept4() failed"
 
     with pytest.raises(BenchError, match=r"failed: .*TypeError.*; nginx says: accept4\(\) failed"):
-        sites.visit(Ill(), "crawler.bench.pool:measure", {}, 1)
+        sites.visit(Ill(), "crawler.bench.parts.pool:measure", {}, 1)
 
 
 def test_a_child_that_does_not_end_is_an_error():
-    child = Child("crawler.bench.pool:measure", {"number": 10**9, "repeats": 1})
+    child = Child("crawler.bench.parts.pool:measure", {"number": 10**9, "repeats": 1})
 
     with pytest.raises(BenchError, match=r"did not end within 2 s"):
         child.run(2)
 
 
 def test_a_child_tells_what_it_cost():
-    cost = Child("crawler.bench.pool:measure", {"number": 10, "repeats": 1}).run(20)
+    cost = Child("crawler.bench.parts.pool:measure", {"number": 10, "repeats": 1}).run(20)
 
     assert cost["cpu"] > 0
     assert cost["seconds"] > 0
@@ -181,7 +181,7 @@ def test_a_child_tells_what_it_cost():
 def test_the_memory_of_a_child_is_not_that_of_its_parent():
     much = bytearray(b"x") * 300_000_000
 
-    cost = Child("crawler.bench.pool:measure", {"number": 10, "repeats": 1}).run(20)
+    cost = Child("crawler.bench.parts.pool:measure", {"number": 10, "repeats": 1}).run(20)
 
     assert cost["rss"] < len(much) / 1e6 / 2
 

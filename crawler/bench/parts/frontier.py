@@ -17,12 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ..data import Headers, Link, Request, Response
-from ..frontier import DONE, Frontier, Politeness, Retries, Scope
-from ..frontier.hosts.host import Address
-from .child import Child
-from .report import Report, Samples, Target, ratio, spread, table, text, times
-from .rounds import interleaved
+from ...data import Headers, Link, Request, Response
+from ...frontier import DONE, Frontier, Politeness, Retries, Scope
+from ...frontier.hosts.host import Address
+from ..measuring.child import Child
+from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
+from ..measuring.rounds import interleaved
 
 #: How much more than the first row a request may cost in any other.
 MOST_TIMES = 1.5
@@ -209,7 +209,7 @@ def run(scale: float, repeats: int, told: Callable[[str], object] = lambda _: No
 
 
 def _sample(row: str, scale: float) -> dict[str, float]:
-    child = Child("crawler.bench.frontier:measure", {"row": row, "scale": scale})
+    child = Child("crawler.bench.parts.frontier:measure", {"row": row, "scale": scale})
     measured = child.run(_LONGEST)
     return {name: measured[name] for name in ("admit", "cycle", "megabytes") if name in measured}
 

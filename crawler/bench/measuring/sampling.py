@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from . import ours
+from ..contenders import ours
 
 #: Seconds of CPU between samples; the kernel may round it up to its own tick.
 _INTERVAL = 0.002

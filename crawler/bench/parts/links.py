@@ -7,13 +7,13 @@ from time import process_time
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-from ..data import Headers, Request
-from ..spider import Page
-from ..url import canonicalize
-from . import bare
-from .child import BenchError, Child
-from .report import Report, Samples, spread, table, text, times
-from .shape import OWN, Shape
+from ...data import Headers, Request
+from ...spider import Page
+from ...url import canonicalize
+from ..contenders import bare_loop as bare
+from ..measuring.child import BenchError, Child
+from ..measuring.report import Report, Samples, spread, table, text, times
+from ..sites.shape import OWN, Shape
 
 _HTML = Headers({"content-type": "text/html; charset=utf-8"})
 #: Not the default one, which URLs leave out.
@@ -86,7 +86,7 @@ def _verify(bodies: list[tuple[str, bytes]]) -> None:
 
 
 def run(pages: int, repeats: int) -> Report:
-    child = Child("crawler.bench.links:measure", {"pages": pages, "repeats": repeats})
+    child = Child("crawler.bench.parts.links:measure", {"pages": pages, "repeats": repeats})
     found = child.run(_LONGEST)["samples"]
     rows: dict[str, Samples] = {name: {"cpu_us": found[name]} for name in ROWS}
     return Report("links", {"pages": pages}, rows)

@@ -12,11 +12,11 @@ from typing import Any
 # What a crawl imports only when it needs it: to be paid for before the clock runs.
 import selectolax.lexbor  # noqa: F401
 
-from ..compose import stream
-from ..feed import JsonLines
-from ..frontier import Politeness
-from ..spider import Page, Pages, Spider
-from .shape import Shape
+from ...compose import stream
+from ...feed import JsonLines
+from ...frontier import Politeness
+from ...spider import Page, Pages, Spider
+from ..sites.shape import Shape
 
 
 class Follow(Spider):

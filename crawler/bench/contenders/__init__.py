@@ -1,0 +1,1 @@
+"""Who crawls the same site: the bare loop, ours, and other frameworks."""

@@ -1,0 +1,1 @@
+"""Crawls that are killed at random, and what they have left."""

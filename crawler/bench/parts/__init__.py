@@ -1,0 +1,1 @@
+"""What the parts of a crawl cost, each beside what else there is."""

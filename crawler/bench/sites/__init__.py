@@ -1,0 +1,1 @@
+"""The sites that are crawled, and the servers they come from."""
