@@ -1,7 +1,7 @@
 """
 Which request may be fetched, and when.
 
-A request is outstanding from admit() to settle(). Scope and seen decide once, at the door;
+A request is outstanding from admit() to settle(). Scope and seen decide once, at the admission;
 a redirect hop or a request put back re-enters behind them, keeping its identity.
 """
 

@@ -1,4 +1,4 @@
-"""Sequels: what comes after a fetch."""
+"""AfterFetch: what comes after a fetch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..data import Request, Response
 from ..errors import ModuleError, Refusal, Retry
 from ..http.redirect import PERMANENT, is_redirect
-from .admission.admission import Door
+from .admission.admission import Admission
 from .hosts.politeness import Politeness
 from .outcome import Outcome, failed, refused
 from .retries import Retries
@@ -24,7 +24,7 @@ class Next(Enum):
     AGAIN = "again"
 
 
-class Later(NamedTuple):
+class RetryLater(NamedTuple):
     """The same *request* once more, after *wait* seconds."""
 
     request: Request
@@ -37,7 +37,7 @@ class Hop(NamedTuple):
     request: Request
 
 
-class Sequels:
+class AfterFetch:
     """
     Decides what comes after a fetch; it is the frontier that does it.
 
@@ -47,24 +47,28 @@ class Sequels:
     """
 
     def __init__(
-        self, door: Door, retries: Retries, politeness: Politeness, is_dead: Callable[[str], bool]
+        self,
+        admission: Admission,
+        retries: Retries,
+        politeness: Politeness,
+        is_dead: Callable[[str], bool],
     ) -> None:
         #: Where pages have gone for good, as far as there is room to remember.
         self.moved: dict[str, str] = {}
-        self._door = door
+        self._admission = admission
         self._retries = retries
         self._politeness = politeness
         self._is_dead = is_dead
 
     def after(
         self, request: Request, result: Response | ModuleError, *, is_last: bool
-    ) -> Next | Outcome | Later | Hop:
+    ) -> Next | Outcome | RetryLater | Hop:
         """Say what comes after *request* ended with *result*; no more tries if it *is_last*."""
         cause = result.__cause__ if isinstance(result, ModuleError) else None
         if isinstance(cause, Refusal):
             return refused(cause.reason)
         tries = len(request.attempts) + 1
-        if not (is_last or self._door.shut) and self._retries.worth_another(result, tries):
+        if not (is_last or self._admission.shut) and self._retries.worth_another(result, tries):
             return self._another(request, result, cause)
         if isinstance(result, ModuleError):
             return failed(result.kind)
@@ -72,14 +76,14 @@ class Sequels:
 
     def _another(
         self, request: Request, result: Response | ModuleError, cause: BaseException | None
-    ) -> Later:
+    ) -> RetryLater:
         attempts = (*request.attempts, _told(result))
         wait = self._politeness.growing(self._retries.wait, len(attempts))
         least = cause.delay if isinstance(cause, Retry) else 0.0
-        return Later(request.replace(attempts=attempts), max(wait, least))
+        return RetryLater(request.replace(attempts=attempts), max(wait, least))
 
     def _hop(self, request: Request, response: Response) -> Outcome | Hop:
-        hop = self._door.hop(request, response)
+        hop = self._admission.hop(request, response)
         if isinstance(hop, Outcome):
             return hop
         if self._is_dead(hop.url):

@@ -12,23 +12,23 @@ from gevent.event import Event
 from .. import url as urls
 from ..data import Link, Request, Response, new_id
 from ..errors import FrontierClosed, ModuleError
-from .admission.admission import Door
+from .admission.admission import Admission
 from .admission.link_filter import Verdicts
 from .admission.scope import Scope
 from .admission.seen import BloomSeen, Seen
 from .admission.traps import TrapGuard
-from .after_fetch import Hop, Later, Next, Sequels
+from .after_fetch import AfterFetch, Hop, Next, RetryLater
 from .budget import Budget, Spending
-from .hosts.backoff import Manners
+from .hosts.backoff import Backoff
 from .hosts.host import Host, HostFigures
-from .hosts.host_queues import Waiting
-from .hosts.host_schedule import Hosts
-from .hosts.nearest_depth import Nearness
+from .hosts.host_queues import HostQueues
+from .hosts.host_schedule import HostSchedule
+from .hosts.nearest_depth import NearestDepth
 from .hosts.politeness import Politeness
-from .hosts.robots_cache import RobotsGate
+from .hosts.robots_cache import RobotsCache
 from .outcome import Ledger, Outcome, UrlCounts, failed, refused
 from .retries import HOST_KINDS, Retries
-from .view import Outlook
+from .view import FrontierView
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Frontier:
     """
     Every request that has been admitted and is not settled, each in one of three states:
 
-    - waiting: in the lane of its host, until the host is due and the request its next;
+    - waiting: in the queue of its host, until the host is due and the request its next;
     - in flight: between take() and fetched();
     - taken: fetched, and being analysed, until settle().
 
@@ -71,21 +71,25 @@ class Frontier:
         self._clock = clock
         self._ledger = ledger or Ledger()
         self._spending = Spending(self.budget, self._ledger)
-        self._door = Door(scope, BloomSeen() if seen is None else seen, traps or TrapGuard())
-        self._hosts = Hosts(self._politeness)
-        self._manners = Manners(self._politeness, self._hosts)
-        nearness = Nearness(matters=scope.max_depth is not None)
-        self.verdicts = Verdicts(
-            scope.max_depth, self._ledger.turned_away, self._door.seen, nearness.depth_of
+        self._admission = Admission(
+            scope, BloomSeen() if seen is None else seen, traps or TrapGuard()
         )
-        self._waiting = Waiting(self._politeness, self._hosts, nearness, clock)
-        self._outlook = Outlook(self._hosts, self._manners, self._spending, clock)
-        self._gate = RobotsGate(agent)
+        self._hosts = HostSchedule(self._politeness)
+        self._backoff = Backoff(self._politeness, self._hosts)
+        nearest = NearestDepth(matters=scope.max_depth is not None)
+        self.verdicts = Verdicts(
+            scope.max_depth, self._ledger.turned_away, self._admission.seen, nearest.depth_of
+        )
+        self._waiting = HostQueues(self._politeness, self._hosts, nearest, clock)
+        self._view = FrontierView(self._hosts, self._backoff, self._spending, clock)
+        self._robots = RobotsCache(agent)
         self._dead = self._waiting.dead
         self._retries = retries or Retries()
-        self._sequels = Sequels(self._door, self._retries, self._politeness, self._waiting.is_dead)
+        self._after_fetch = AfterFetch(
+            self._admission, self._retries, self._politeness, self._waiting.is_dead
+        )
         #: Where pages have gone for good, as far as there is room to remember.
-        self.moved = self._sequels.moved
+        self.moved = self._after_fetch.moved
         #: The ids of the requests that were admitted as such, and not as links.
         self._ids: set[str] = set()
         #: By id, the host of each request between take() and settle().
@@ -106,7 +110,7 @@ class Frontier:
         *within* is the id of the request whose analysis waits for it, if one does: without
         that one it would be of no use.
         """
-        reason = self._door.refusal(found)
+        reason = self._admission.refusal(found)
         if reason is None and self._dead and self._waiting.is_dead(found.url):
             reason = "host"
         if isinstance(found, Link):
@@ -141,9 +145,9 @@ class Frontier:
         if host is None or request.id not in self._in_flight:
             raise ValueError(f"{request} is not taken, or was fetched already")
         self._in_flight.remove(request.id)
-        self._manners.fetched(host, result, now)
+        self._backoff.fetched(host, result, now)
         self._waiting.wake_after(host)
-        if self._gate.is_question(request):
+        if self._robots.is_question(request):
             self._answered(host, request, result, now)
             return Next.AGAIN
         if isinstance(result, Response) and "cached" not in result.flags:
@@ -153,11 +157,11 @@ class Frontier:
 
     def is_question(self, request: Request) -> bool:
         """Say if *request* was not admitted but asks for a robots.txt."""
-        return self._gate.is_question(request)
+        return self._robots.is_question(request)
 
     def settle(self, request: Request, outcome: Outcome) -> None:
         """End *request*, which must be taken, for good."""
-        if self._gate.is_question(request):
+        if self._robots.is_question(request):
             self.put_back(request)
             return
         host = self._leave(request)
@@ -171,10 +175,10 @@ class Frontier:
     def put_back(self, request: Request) -> None:
         """Return a taken *request* to the ones that wait, past admission."""
         self._leave(request)
-        if self._gate.is_question(request):
-            self._waiting.unpark(self._gate.close(request).host)
-        elif self._door.shut is not None:
-            self._drop(request, refused(self._door.shut))
+        if self._robots.is_question(request):
+            self._waiting.unpark(self._robots.close(request).host)
+        elif self._admission.shut is not None:
+            self._drop(request, refused(self._admission.shut))
         else:
             self._spending.take_back(request)
             self._enter(request, first=True)
@@ -225,9 +229,9 @@ class Frontier:
 
     def cut_off(self, reason: str) -> None:
         """Let nothing more be taken or admitted, and settle all that waits as refused."""
-        if self._door.shut is not None:
+        if self._admission.shut is not None:
             return
-        self._door.shut = reason
+        self._admission.shut = reason
         for host in list(self._hosts):
             self._settle_all(host, refused(reason))
 
@@ -244,7 +248,7 @@ class Frontier:
 
     def hosts(self, most: int = 20) -> list[HostFigures]:
         """Return the figures of the hosts with the most to do."""
-        return self._outlook.busiest(most)
+        return self._view.busiest(most)
 
     def samples(self) -> dict[str, list[str]]:
         """Return the first few URLs that failed, were refused or turned away, by reason."""
@@ -258,15 +262,15 @@ class Frontier:
             return "resume(): the crawl is paused"
         if not self._hosts.queued:
             return f"{len(self._taken)} requests in flight or being analysed"
-        return self._outlook.waiting_for()
+        return self._view.waiting_for()
 
     def resting(self) -> str:
         """Say why the host that is due first is not due yet; empty if one is, or none is to be."""
-        return self._outlook.resting()
+        return self._view.resting()
 
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""
-        return self._outlook.next_wake()
+        return self._view.next_wake()
 
     def __len__(self) -> int:
         """How many requests wait."""
@@ -330,7 +334,7 @@ class Frontier:
             return host.questions.pop()
         while (request := self._waiting.pull(host)) is not None:
             if self._politeness.robots:
-                allowed = self._gate.allows(host, request, now)
+                allowed = self._robots.allows(host, request, now)
                 if allowed is None:
                     return self._ask_first(host, request)
                 if not allowed:
@@ -346,7 +350,7 @@ class Frontier:
         """Return the question that *request*, and all else that waits for *host*, must wait for."""
         self._waiting.put(host, request, first=True)
         self._hosts.park(host, "robots.txt")
-        return self._gate.ask(host, urls.origin(request.url), request)
+        return self._robots.ask(host, urls.origin(request.url), request)
 
     # -- after a fetch ----------------------------------------------------------------------
 
@@ -354,12 +358,12 @@ class Frontier:
         self, host: Host, request: Request, result: Response | ModuleError, now: float
     ) -> Next | Outcome:
         given_up = self._given_up(host)
-        sequel = self._sequels.after(request, result, is_last=given_up)
+        sequel = self._after_fetch.after(request, result, is_last=given_up)
         if isinstance(sequel, Hop):
             self._leave(request)
             self._go_on(sequel.request)
             return Next.AGAIN
-        if isinstance(sequel, Later):
+        if isinstance(sequel, RetryLater):
             self._leave(request)
             self._retry(host, sequel, now)
             return Next.AGAIN
@@ -369,7 +373,7 @@ class Frontier:
         """Let a redirected request wait for the host it was sent to."""
         self._enter(hop, first=True)
 
-    def _retry(self, host: Host, later: Later, now: float) -> None:
+    def _retry(self, host: Host, later: RetryLater, now: float) -> None:
         self.retried += 1
         self._waiting.put_later(host, later.request, now + later.wait, now)
 
@@ -378,18 +382,18 @@ class Frontier:
     ) -> None:
         """Take the answer to a question about robots.txt, and let the host that waits for it go on."""
         self._leave(request)
-        hop = self._gate.answered(request, result, now)
+        hop = self._robots.answered(request, result, now)
         if hop is not None:
             self._waiting.ask(hop, now)
             return
-        question = self._gate.close(request)
+        question = self._robots.close(request)
         asker = question.host
-        rules = self._gate.rules(question.origin, now)
+        rules = self._robots.rules(question.origin, now)
         if rules is None:
-            self._manners.no_robots(asker, host, result, now)
+            self._backoff.no_robots(asker, host, result, now)
             self._given_up(asker)
         else:
-            self._gate.obey(asker, rules)
+            self._robots.obey(asker, rules)
             self._hosts.rest(asker, now, self._hosts.pause_of(asker), "delay")
         self._waiting.unpark(asker)
         if rules is None and isinstance(result, ModuleError) and result.kind in HOST_KINDS:
@@ -413,7 +417,7 @@ class Frontier:
 
     def _given_up(self, host: Host) -> bool:
         """Give up a host that has failed too often in a row: each request for it gets its record."""
-        if not self._manners.is_hopeless(host):
+        if not self._backoff.is_hopeless(host):
             return False
         log.warning("gave up %s after %d failures in a row", host.name, host.failures)
         self._dead.add(host.name)

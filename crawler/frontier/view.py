@@ -1,4 +1,4 @@
-"""Outlook: what is due next, when, and what keeps it, in figures and in words."""
+"""FrontierView: what is due next, when, and what keeps it, in figures and in words."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import heapq
 from collections.abc import Callable
 
 from .budget import Spending
-from .hosts.backoff import Manners
+from .hosts.backoff import Backoff
 from .hosts.host import HostFigures
-from .hosts.host_schedule import Hosts
+from .hosts.host_schedule import HostSchedule
 
 
-class Outlook:
+class FrontierView:
     """Looks at what waits, for people; it changes nothing."""
 
     def __init__(
-        self, hosts: Hosts, manners: Manners, spending: Spending, clock: Callable[[], float]
+        self, hosts: HostSchedule, manners: Backoff, spending: Spending, clock: Callable[[], float]
     ) -> None:
         self._hosts = hosts
-        self._manners = manners
+        self._backoff = manners
         self._spending = spending
         self._clock = clock
 
@@ -51,7 +51,7 @@ class Outlook:
         host = self._hosts.find(due[1])
         if due[0] <= now or host is None:
             return ""
-        return due[2] if due[2] == "address" else self._manners.why_resting(host)
+        return due[2] if due[2] == "address" else self._backoff.why_resting(host)
 
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""

@@ -545,7 +545,7 @@ def test_only_what_was_taken_can_be_redirected(frontier):
 
 
 class FrontierAgainstAModel(RuleBasedStateMachine):
-    """Waiting, taken and settled partition what was admitted; the best of the waiting is next."""
+    """HostQueues, taken and settled partition what was admitted; the best of the waiting is next."""
 
     def __init__(self):
         super().__init__()

@@ -27,7 +27,7 @@ from crawler.frontier import (
     refused,
 )
 from crawler.frontier.hosts.host import Address
-from crawler.frontier.hosts.host_schedule import Hosts
+from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running
@@ -697,7 +697,7 @@ class TestAddresses:
 
     # Nutch lets the Crawl-delay of one host count for all of its address
     def test_the_crawl_delay_of_a_host_is_not_that_of_its_neighbour(self):
-        hosts = Hosts(Politeness.off(per_ip=1))
+        hosts = HostSchedule(Politeness.off(per_ip=1))
         one, other = (filled(hosts, name, 2) for name in "ab")
         one.address = other.address = Address()
         one.crawl_delay = 1000.0
@@ -712,7 +712,7 @@ class TestAddresses:
 
     @pytest.mark.parametrize("ill", ["emptied", "paused", "resting", "with nothing after all"])
     def test_a_host_that_cannot_use_its_turn_leaves_it_to_the_next(self, ill):
-        hosts = Hosts(Politeness.off(per_ip=1))
+        hosts = HostSchedule(Politeness.off(per_ip=1))
         address = Address()
         busy, sick, next_one = (hosts.known(name) for name in ("busy", "sick", "next"))
         for host in (busy, sick, next_one):

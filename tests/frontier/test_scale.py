@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.data import Headers, Link, Request, Response
 from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
 from crawler.frontier.hosts.host import Address
-from crawler.frontier.hosts.host_schedule import Hosts
+from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running
@@ -50,7 +50,7 @@ def opens_at(hosts, host):
 @given(seed=st.integers(0, 2**32), addresses=st.integers(0, 2), delay=st.sampled_from([0.0, 1.0]))
 def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addresses, delay):
     dice = random.Random(seed)
-    hosts = Hosts(
+    hosts = HostSchedule(
         Politeness(per_host=2, delay=delay, per_ip=2 if addresses else None, ip_delay=0.3, **EXACT)
     )
     shared = [Address() for _ in range(addresses)]
@@ -99,7 +99,7 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
         got = hosts.ready(now)
         if got is not None:
             assert opens_at(hosts, got) <= now
-            if got.lane:
+            if got.queue:
                 hosts.pull(got)
                 hosts.begin(got, now)
                 in_flight.append(got)
@@ -120,7 +120,7 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
 
 @pytest.mark.parametrize("number", [2_000, 20_000])
 def test_the_heaps_have_about_one_entry_for_each_host(number):
-    hosts = Hosts(Politeness(per_host=2, delay=1.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=2, delay=1.0, **EXACT))
     now, in_flight = 0.0, []
     for n in range(number):
         for page in range(3):
@@ -144,7 +144,7 @@ def test_the_heaps_have_about_one_entry_for_each_host(number):
 
 
 def test_a_retry_far_ahead_leaves_no_trail_of_entries():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = hosts.known("a")
     hosts.put_later(host, request("a", "retry"), due=1e6, now=0.0)
 
@@ -158,7 +158,7 @@ def test_a_retry_far_ahead_leaves_no_trail_of_entries():
 
 
 def test_steering_leaves_no_trail_of_entries():
-    hosts = Hosts(Politeness.off(delay=5.0))
+    hosts = HostSchedule(Politeness.off(delay=5.0))
     for n in range(10):
         hosts.put(hosts.known(f"h{n}"), request(f"h{n}"), 0.0)
 
@@ -172,7 +172,7 @@ def test_steering_leaves_no_trail_of_entries():
 
 
 def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
-    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for n in range(20_000):
         host = hosts.known(f"ill{n}")
         hosts.put(host, request(host.name), 0.0)
@@ -190,7 +190,7 @@ def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
 
 
 def test_ten_thousand_hosts_of_one_address_each_get_their_turn():
-    hosts = Hosts(Politeness.off(per_ip=4, ip_delay=0.1))
+    hosts = HostSchedule(Politeness.off(per_ip=4, ip_delay=0.1))
     address, now, taken = Address(), 0.0, []
     for n in range(10_000):
         host = hosts.known(f"h{n}")
@@ -302,7 +302,7 @@ def test_slow_and_dead_hosts_leave_a_good_one_its_rate():
 
 def test_a_turn_among_many_hosts_costs_about_what_it_does_among_few():
     def cost(number):
-        hosts = Hosts(Politeness(per_host=1, delay=1.0, **EXACT))
+        hosts = HostSchedule(Politeness(per_host=1, delay=1.0, **EXACT))
         for n in range(20_000):
             name = f"h{n % number}"
             hosts.put(hosts.known(name), request(name, n), 0.0)

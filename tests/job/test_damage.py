@@ -11,7 +11,7 @@ import pytest
 
 from crawler.data import Request
 from crawler.errors import JobError
-from crawler.frontier.durable.sqlite_journal import rows
+from crawler.frontier.durable import rows
 
 FILES = ("state.db", "state.db-wal", "state.pulse")
 LAST = 4096

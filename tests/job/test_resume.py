@@ -13,7 +13,7 @@ from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed.warc.reader import records
 from crawler.frontier import DONE, Next
-from crawler.frontier.durable.sqlite_journal import rows
+from crawler.frontier.durable import rows
 from crawler.job.directory import Job
 from crawler.spider import Pages
 from crawler.testing import Site, generated_site

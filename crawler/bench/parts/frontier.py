@@ -234,7 +234,7 @@ def _of(found: Mapping[str, Samples], measure: str) -> list[list[float]]:
 
 def show(report: Report) -> str:
     first = next(iter(report.rows.values()))
-    lines = [
+    ranks = [
         (
             name,
             *(ratio(row, first, what) for what in ("cycle", "admit")),
@@ -244,7 +244,7 @@ def show(report: Report) -> str:
         for name, row in report.rows.items()
     ]
     head = ("frontier", "× take…settle", "× admit", "µs take…settle", "µs admit", "MB")
-    return text(report, table(head, lines))
+    return text(report, table(head, ranks))
 
 
 def _cpu() -> float:

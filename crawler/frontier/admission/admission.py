@@ -1,4 +1,4 @@
-"""Door: who is let in, once and for all."""
+"""Admission: who is let in, once and for all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .seen import Seen, fingerprint
 from .traps import TrapGuard
 
 
-class Door:
+class Admission:
     """
     Lets a URL in if it is in scope, new, and no trap.
 

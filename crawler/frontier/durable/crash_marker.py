@@ -1,4 +1,4 @@
-"""Pulse: two numbers that outlive the process at no cost."""
+"""CrashMarker: two numbers that outlive the process at no cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAIR = struct.Struct("<QQ")
 _ALL_ONES = 2**64 - 1
 
 
-class Pulse:
+class CrashMarker:
     """
     How many commits there were, and which row was being analysed, in a mapped file.
 

@@ -1,4 +1,4 @@
-"""Shelves: what waits on disk only, host by host, and how it comes back."""
+"""Overflow: what waits on disk only, host by host, and how it comes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import gevent
 from ...data import Request
 from ..hosts.host import Host
 from .rows import Row, number_of, rank_of, request_of
-from .shelf import Shelf
+from .shelf import StoredQueue
 from .store import Store
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FEW = 8
 _HOSTS_READ = 64
 
 
-class Shelves:
+class Overflow:
     """
     Keeps what waits in memory down to a window; a host keeps a few requests in any case.
 
@@ -54,7 +54,7 @@ class Shelves:
 
     def open(self, host: Host, size: int) -> None:
         """Let *size* requests of *host* be on its shelf, and nothing in memory."""
-        host.shelf = Shelf(size=size)
+        host.shelf = StoredQueue(size=size)
         self.size += size
         self._has_index = True
         self.refill(host)
@@ -89,7 +89,7 @@ class Shelves:
     def refill(self, host: Host) -> None:
         """Have more of *host* read if few are left in memory."""
         shelf = host.shelf
-        if shelf is None or shelf.is_wanted or host.lane.size >= _FEW:
+        if shelf is None or shelf.is_wanted or host.queue.size >= _FEW:
             return
         shelf.is_wanted = True
         self._wanted.append(host)
@@ -115,11 +115,11 @@ class Shelves:
 
     def _make_room(self, host: Host) -> None:
         """Let the second half of what waits for *host* be on its shelf only."""
-        lane = host.lane
-        least = max(_LEAST_READ, lane.size // 2)
+        queue = host.queue
+        least = max(_LEAST_READ, queue.size // 2)
         if host.shelf is not None and host.shelf.arrived is not None:
             return
-        while lane.size > least and (last := lane.last()) is not None:
+        while queue.size > least and (last := queue.last()) is not None:
             if not self._frontier.is_in_its_place(last):
                 break
             if self._frontier.forget(host, last):
@@ -132,7 +132,7 @@ class Shelves:
         rank = rank_of(request)
         before = (*rank[:2], rank[2] - 1)
         if host.shelf is None:
-            host.shelf = Shelf(before)
+            host.shelf = StoredQueue(before)
         host.shelf.rank = min(host.shelf.rank, before)
         host.shelf.size += 1
         self.size += 1
@@ -161,7 +161,7 @@ class Shelves:
         for (host, shelf), rows in zip(shelves, found, strict=True):
             self._fill(host, shelf, rows, is_all=len(rows) < most)
 
-    def _fill(self, host: Host, shelf: Shelf, rows: list[Row], *, is_all: bool) -> None:
+    def _fill(self, host: Host, shelf: StoredQueue, rows: list[Row], *, is_all: bool) -> None:
         arrived, shelf.arrived, shelf.is_wanted = shelf.arrived or [], None, False
         fresh = [row for row in rows if not self._is_known(f"{row.id:x}")]
         if rows:
@@ -177,7 +177,7 @@ class Shelves:
             self._frontier.bring_in(request, on=host)
         self.refill(host)
 
-    def _take_off(self, host: Host, shelf: Shelf, number: int) -> None:
+    def _take_off(self, host: Host, shelf: StoredQueue, number: int) -> None:
         shelf.size -= number
         self.size -= number
         if shelf.size <= 0:

@@ -1,4 +1,4 @@
-"""Shelf: the part of a host's queue that is on disk only."""
+"""StoredQueue: the part of a host's queue that is on disk only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .rows import Rank
 START: Rank = (-(2**62), 0, 0)
 
 
-class Shelf:
+class StoredQueue:
     """
     What waits for one host behind *rank*: *size* requests, in the store and not in memory.
 

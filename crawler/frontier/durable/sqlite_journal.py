@@ -12,12 +12,12 @@ from ...errors import InvalidURL, JobError, ModuleError
 from ..admission.link_filter import OUT_OF_SCOPE
 from ..admission.scope import Scope
 from ..admission.traps import TrapGuard
-from ..after_fetch import Later, Next
+from ..after_fetch import Next, RetryLater
 from ..frontier import Frontier
 from ..hosts.host import Host
 from ..outcome import Outcome, failed, refused
 from . import rows
-from .overflow import WINDOW, Shelves
+from .overflow import WINDOW, Overflow
 from .recovery import CUT_OFF, recover
 from .store import Store
 
@@ -34,7 +34,7 @@ class DurableFrontier(Frontier):
 
     A URL is written with its admission, and again with its outcome; until that is written
     it is outstanding for whoever opens the store next. Ids of requests are the numbers of
-    their rows. Beyond a *window*, what waits is in the store only: see Shelves.
+    their rows. Beyond a *window*, what waits is in the store only: see Overflow.
 
     The store's *on_settle* is called with the id of each request just before its outcome is
     told, so that what is written then belongs to the same moment; *on_put_back* with
@@ -61,7 +61,7 @@ class DurableFrontier(Frontier):
         self._within: dict[str, str] = {}
         #: By the id of a page, the rows of what its callback has waited for.
         self._held: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {}
-        self._shelves = Shelves(store, self, window)
+        self._overflow = Overflow(store, self, window)
         self._least = rows.number(new_id())
         self._go_on_from_there()
 
@@ -75,12 +75,12 @@ class DurableFrontier(Frontier):
             self._settled.clear()
         self._recall_hosts()
         for row in found.waiting:
-            self._shelves.take_in(row)
+            self._overflow.take_in(row)
         for name, size in found.by_host.items():
-            self._shelves.open(self._waiting.host_named(name), size)
+            self._overflow.open(self._waiting.host_named(name), size)
         found.waiting.clear()
         self._store.facts["frontier"] = self._figures
-        self._gate.on_answer = self._tell_robots
+        self._robots.on_answer = self._tell_robots
         same_scope = figures.get("scope", self._rules) == self._rules
         if self.resumed:
             self.verdicts.go_on(same_scope=same_scope)
@@ -90,7 +90,7 @@ class DurableFrontier(Frontier):
     @cached_property
     def _rules(self) -> str:
         """What belongs to the crawl, as one text."""
-        scope = self._door.scope
+        scope = self._admission.scope
         domains = sorted({*scope.accepted_domains, *scope.own_domains})
         return repr((domains, scope.max_depth, scope.max_url_length, scope.include, scope.exclude))
 
@@ -139,12 +139,12 @@ class DurableFrontier(Frontier):
 
     def close(self) -> None:
         super().close()
-        self._shelves.close()
+        self._overflow.close()
         with suppress(JobError):  # whoever owns the store is told of it
             self._store.flush()
 
     def __len__(self) -> int:
-        return super().__len__() + self._shelves.size
+        return super().__len__() + self._overflow.size
 
     # -- what is written ----------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class DurableFrontier(Frontier):
         host = self._waiting.host_of(request.url)
         if within is None:
             plain = isinstance(found, Link)
-            row = rows.inserted(request, host.name, self._door.key, plain=plain)
+            row = rows.inserted(request, host.name, self._admission.key, plain=plain)
             self._store.batch.inserts.append(row)
             self._store.changed()
         else:
@@ -171,7 +171,7 @@ class DurableFrontier(Frontier):
 
     def _turn_away(self, found: Request | Link, reason: str, within: str | None) -> None:
         super()._turn_away(found, reason, within)
-        if reason == self._door.shut and within is None:
+        if reason == self._admission.shut and within is None:
             self._tell_away(found, refused(reason))
         elif reason != "seen" and found.url not in self._told_lately:
             if len(self._told_lately) >= _MOST_TOLD:
@@ -196,7 +196,7 @@ class DurableFrontier(Frontier):
             self._store.changed()
 
     def _end(self, request: Request, outcome: Outcome) -> None:
-        self._shelves.leave(request)
+        self._overflow.leave(request)
         answer = self._answers.pop(request.id, ())
         end = rows.ended(rows.number_of(request), outcome, request, answer)
         page = self._within.pop(request.id, None)
@@ -234,7 +234,7 @@ class DurableFrontier(Frontier):
             batch.ends.append(end)
         self._store.settled()
 
-    def _retry(self, host: Host, later: Later, now: float) -> None:
+    def _retry(self, host: Host, later: RetryLater, now: float) -> None:
         self._tell_progress(later.request)
         super()._retry(host, later, now)
 
@@ -251,7 +251,7 @@ class DurableFrontier(Frontier):
         self, host: Host, request: Request, result: Response | ModuleError, now: float
     ) -> None:
         super()._answered(host, request, result, now)
-        if not self._gate.is_question(request):
+        if not self._robots.is_question(request):
             self._write_end(request.id, None)
 
     def _move_up(self, again: Request | Link) -> None:
@@ -265,18 +265,18 @@ class DurableFrontier(Frontier):
     # -- the queue ------------------------------------------------------------------------------
 
     def _put(self, host: Host, found: Request | Link, *, first: bool = False) -> None:
-        if isinstance(found, Request) and (first or not self._shelves.keep(host, found)):
+        if isinstance(found, Request) and (first or not self._overflow.keep(host, found)):
             super()._put(host, found, first=first)
-            self._shelves.entered(host, found)
+            self._overflow.entered(host, found)
 
     def _choose(self, host: Host, now: float) -> Request | None:
         request = super()._choose(host, now)
-        self._shelves.refill(host)
+        self._overflow.refill(host)
         return request
 
     def _settle_all(self, host: Host, outcome: Outcome) -> None:
         super()._settle_all(host, outcome)
-        self._shelves.refill(host)
+        self._overflow.refill(host)
 
     @property
     def in_memory(self) -> int:
@@ -289,7 +289,7 @@ class DurableFrontier(Frontier):
 
         If it is too late for it, or the scope has become narrower, it ends here.
         """
-        reason = self._door.shut or self._door.scope.refusal(request.url, request.depth)
+        reason = self._admission.shut or self._admission.scope.refusal(request.url, request.depth)
         if reason is not None:
             self._drop(request, refused(reason))
             return
@@ -341,12 +341,12 @@ class DurableFrontier(Frontier):
                 host = self._waiting.host_named(name)
                 host.failures = failures
                 host.ready_at, host.why = rests_until - passed, why
-                if self._manners.is_hopeless(host):
+                if self._backoff.is_hopeless(host):
                     self._dead.add(name)
         for *values, seal in self._store.rows("SELECT * FROM robots"):
             if seal == rows.seal(*values):
                 origin, expires, body = values
-                self._gate.recall(origin, expires - passed, body)
+                self._robots.recall(origin, expires - passed, body)
 
     def _figures(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,7 @@ from gevent.threadpool import ThreadPool
 
 from ...data import Request
 from ...errors import JobError
-from .crash_marker import Pulse
+from .crash_marker import CrashMarker
 from .rows import INDEX, NEXT, Batch, Rank, Row, seal, sealed
 from .schema import damaged, open_state, unusable
 
@@ -65,7 +65,7 @@ class Store:
         #: What a frontier has found here.
         self.recovered: Recovered | None = None
         self.failure: JobError | None = None
-        self.pulse = Pulse(self.path.with_suffix(".pulse"))
+        self.pulse = CrashMarker(self.path.with_suffix(".pulse"))
         self._thread = ThreadPool(1)
         self._turn = Semaphore()
         self._due = Event()

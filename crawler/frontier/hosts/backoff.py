@@ -1,4 +1,4 @@
-"""Manners: what the answer of a host means for the next request to it."""
+"""Backoff: what the answer of a host means for the next request to it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from ...data import Response
 from ...errors import ModuleError
 from ..retries import HOST_KINDS, THROTTLING, retry_after
 from .host import Host
-from .host_schedule import Hosts
+from .host_schedule import HostSchedule
 from .politeness import Politeness
 
 
-class Manners:
+class Backoff:
     """Lets a host rest as it deserves: as usual, as it asks, or longer each time it fails."""
 
-    def __init__(self, politeness: Politeness, hosts: Hosts) -> None:
+    def __init__(self, politeness: Politeness, hosts: HostSchedule) -> None:
         self._politeness = politeness
         self._hosts = hosts
 

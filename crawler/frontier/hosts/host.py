@@ -7,8 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 
 from ...data import Request
-from ..durable.shelf import Shelf
-from .request_queue import Lane
+from ..durable.shelf import StoredQueue
+from .request_queue import RequestQueue
 
 #: Seconds the failures of a host are remembered after it has rested, with nothing to do.
 _GRUDGE = 1800.0
@@ -35,7 +35,7 @@ class Host:
     What is known of a host, and what waits for it.
 
     It says what follows from that alone; when its turn comes, among others and by the rules
-    of politeness, is for Hosts, which alone changes *wakes_at*, *fades_at* and *in_line*.
+    of politeness, is for HostSchedule, which alone changes *wakes_at*, *fades_at* and *in_line*.
     """
 
     __slots__ = (
@@ -48,7 +48,7 @@ class Host:
         "failures",
         "in_flight",
         "in_line",
-        "lane",
+        "queue",
         "latency",
         "later",
         "name",
@@ -66,9 +66,9 @@ class Host:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lane = Lane()
-        #: What waits on disk only, behind what is in the lane.
-        self.shelf: Shelf | None = None
+        self.queue = RequestQueue()
+        #: What waits on disk only, behind what is in the queue.
+        self.shelf: StoredQueue | None = None
         #: Requests that are to be tried again, by when; most hosts never have any.
         self.later: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
@@ -104,14 +104,14 @@ class Host:
     @property
     def queued(self) -> int:
         on_disk = self.shelf.size if self.shelf is not None else 0
-        return self.lane.size + (len(self.later) if self.later else 0) + on_disk
+        return self.queue.size + (len(self.later) if self.later else 0) + on_disk
 
     @property
     def has_work(self) -> bool:
-        return bool(self.questions or ((self.lane.size or self.later) and not self.parked))
+        return bool(self.questions or ((self.queue.size or self.later) and not self.parked))
 
     def due(self) -> float:
-        if self.lane.size or self.questions or not self.later:
+        if self.queue.size or self.questions or not self.later:
             return self.ready_at
         return max(self.ready_at, self.later[0][0])
 
@@ -127,7 +127,7 @@ class Host:
     def ripen(self, now: float) -> None:
         """Let what was to be tried again by *now* go before all of its rank."""
         while self.later and self.later[0][0] <= now:
-            self.lane.put_first(heapq.heappop(self.later)[2])
+            self.queue.put_first(heapq.heappop(self.later)[2])
 
 
 @dataclass(frozen=True, slots=True)

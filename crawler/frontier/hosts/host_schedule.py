@@ -1,4 +1,4 @@
-"""Hosts: which of them is next, and when."""
+"""HostSchedule: which of them is next, and when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TURN = 16
 _SLACK = 100
 
 
-class Hosts:
+class HostSchedule:
     """
     Hands out the request of the host that has been due longest, and a few more of its own.
 
@@ -65,12 +65,12 @@ class Hosts:
         return host
 
     def put(self, host: Host, found: Request | Link, now: float, *, first: bool = False) -> None:
-        lane = host.lane
-        idle, urgent = not lane.size, found.priority > lane.priority
+        queue = host.queue
+        idle, urgent = not queue.size, found.priority > queue.priority
         if first and isinstance(found, Request):
-            lane.put_first(found)
+            queue.put_first(found)
         else:
-            lane.put(found)
+            queue.put(found)
         self.queued += 1
         if idle:
             self.schedule(host, now)
@@ -88,8 +88,8 @@ class Hosts:
         self.schedule(host, now)
 
     def forget_last(self, host: Host) -> None:
-        """Drop the request that would come last of all that wait in the lane of *host*."""
-        host.lane.remove_last()
+        """Drop the request that would come last of all that wait in the queue of *host*."""
+        host.queue.remove_last()
         self.queued -= 1
 
     def ready(self, now: float) -> Host | None:
@@ -115,7 +115,7 @@ class Hosts:
 
     def pull(self, host: Host) -> Request:
         self.queued -= 1
-        return host.lane.get()
+        return host.queue.get()
 
     def begin(self, host: Host, now: float) -> None:
         """Count one more request in flight; the next one keeps its distance from this one."""
@@ -181,9 +181,9 @@ class Hosts:
     def drain(self, host: Host, now: float) -> Iterator[Request]:
         """Take out all that waits for *host*."""
         for _, _, request in host.later or ():
-            host.lane.put(request)
+            host.queue.put(request)
         host.later = None
-        while host.lane.size:
+        while host.queue.size:
             yield self.pull(host)
         self.schedule(host, now)
 
@@ -292,7 +292,7 @@ class Hosts:
         if not host.turn_left:
             host.turn = (due, number)
         since, place = host.turn
-        key = since - host.lane.priority * _PRIORITY_SECONDS
+        key = since - host.queue.priority * _PRIORITY_SECONDS
         heapq.heappush(self._ready, (key, place, number, one))
 
     def _fade(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""Nearness: a URL counts as found where it was found nearest to the start."""
+"""NearestDepth: a URL counts as found where it was found nearest to the start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...data import Link, Request
 
 
-class Nearness:
+class NearestDepth:
     """
     Remembers what waits, while a depth limit makes it matter how near it was found.
 

@@ -1,4 +1,4 @@
-"""Lane: the requests that wait for one host."""
+"""RequestQueue: the requests that wait for one host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SLACK = 32
 _rank = attrgetter("rank")
 
 
-class Line:
+class RankQueue:
     """
     The requests of one rank, first come, first served.
 
@@ -63,43 +63,43 @@ class Line:
         return datum
 
 
-class Lane:
+class RequestQueue:
     """Hands requests out by priority, then depth, then age."""
 
-    __slots__ = ("_lines", "size")
+    __slots__ = ("_rank_queues", "size")
 
     def __init__(self) -> None:
         #: Sorted by rank; the last comes first.
-        self._lines: list[Line] = []
+        self._rank_queues: list[RankQueue] = []
         #: The same as len(), which takes longer.
         self.size = 0
 
     def put(self, found: Request | Link) -> None:
-        self._line((found.priority, -found.depth)).put(found)
+        self._rank_queue((found.priority, -found.depth)).put(found)
         self.size += 1
 
     def put_first(self, request: Request) -> None:
         """Add *request* before those of its rank."""
-        self._line((request.priority, -request.depth)).put_first(request)
+        self._rank_queue((request.priority, -request.depth)).put_first(request)
         self.size += 1
 
     def get(self) -> Request:
-        line = self._lines[-1]
+        line = self._rank_queues[-1]
         request = line.get()
         if not line:
-            self._lines.pop()
+            self._rank_queues.pop()
         self.size -= 1
         return request
 
     def last(self) -> Request | None:
         """Return the request that would come last; None if there is none, or it is a link."""
-        return self._lines[0].last() if self._lines else None
+        return self._rank_queues[0].last() if self._rank_queues else None
 
     def remove_last(self) -> None:
-        line = self._lines[0]
+        line = self._rank_queues[0]
         line.remove_last()
         if not line:
-            del self._lines[0]
+            del self._rank_queues[0]
         self.size -= 1
 
     def drain(self) -> Iterator[Request]:
@@ -109,16 +109,16 @@ class Lane:
     @property
     def priority(self) -> int:
         """The priority of the next request."""
-        return self._lines[-1].rank[0] if self._lines else 0
+        return self._rank_queues[-1].rank[0] if self._rank_queues else 0
 
     def __len__(self) -> int:
         return self.size
 
-    def _line(self, rank: tuple[int, int]) -> Line:
-        lines = self._lines
-        if lines and lines[-1].rank == rank:
-            return lines[-1]
-        place = bisect_left(lines, rank, key=_rank)
-        if place == len(lines) or lines[place].rank != rank:
-            lines.insert(place, Line(rank))
-        return lines[place]
+    def _rank_queue(self, rank: tuple[int, int]) -> RankQueue:
+        ranks = self._rank_queues
+        if ranks and ranks[-1].rank == rank:
+            return ranks[-1]
+        place = bisect_left(ranks, rank, key=_rank)
+        if place == len(ranks) or ranks[place].rank != rank:
+            ranks.insert(place, RankQueue(rank))
+        return ranks[place]

@@ -1,4 +1,4 @@
-"""RobotsGate: asks each origin for its robots.txt, and remembers the answer."""
+"""RobotsCache: asks each origin for its robots.txt, and remembers the answer."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ class _Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RobotsQuestion:
     """*host* waits for the robots.txt of *origin*."""
 
     host: Host
     origin: str
 
 
-class RobotsGate:
+class RobotsCache:
     """Knows which origin said what, and which are being asked; fetching is the frontier's work."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
         self._answers: dict[str, _Answer] = {}
         self._size = 0
-        self._asked: dict[str, Question] = {}
+        self._asked: dict[str, RobotsQuestion] = {}
         #: Told of each answer: the origin, the seconds it holds, and the file.
         self.on_answer: Callable[[str, float, bytes], object] = _ignore
 
@@ -72,7 +72,7 @@ class RobotsGate:
     def ask(self, host: Host, origin: str, first: Request) -> Request:
         """Return the request that asks *origin* on behalf of *host*, whose *first* request waits."""
         question = Request(f"{origin}/robots.txt", depth=first.depth, found_on=first.found_on)
-        self._asked[question.id] = Question(host, origin)
+        self._asked[question.id] = RobotsQuestion(host, origin)
         return question
 
     def is_question(self, request: Request) -> bool:
@@ -106,7 +106,7 @@ class RobotsGate:
         size = max(len(body), _LEAST_BYTES)
         self._remember(origin, _Answer(expires, Robots.parse(body), size))
 
-    def close(self, request: Request) -> Question:
+    def close(self, request: Request) -> RobotsQuestion:
         return self._asked.pop(request.id)
 
     def _remember(self, origin: str, answer: _Answer) -> None:

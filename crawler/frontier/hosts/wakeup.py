@@ -1,11 +1,11 @@
-"""Sleeper: waits for a time, and for an earlier one to turn up."""
+"""Wakeup: waits for a time, and for an earlier one to turn up."""
 
 from __future__ import annotations
 
 from gevent.event import Event
 
 
-class Sleeper:
+class Wakeup:
     """Whoever takes from the frontier sleeps here; only what is due earlier wakes it."""
 
     def __init__(self) -> None:

@@ -524,13 +524,13 @@ def test_nothing_is_lost_that_arrives_while_others_of_its_host_are_read(tmp_path
     with gevent.Timeout(20):
         for round_ in range(20):
             with store._turn:
-                while frontier._shelves._reading is None:
+                while frontier._overflow._reading is None:
                     visit(frontier)
                 gevent.sleep(0)
                 for n in range(10):
                     url = f"http://a.test/{round_}/{n}"
                     frontier.admit(Link(url, chance.randrange(40), None))
-            frontier._shelves._reading.join()
+            frontier._overflow._reading.join()
             assert len(frontier) == frontier.counts().pending
         while not frontier.idle:
             visit(frontier)

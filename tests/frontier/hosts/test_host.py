@@ -1,7 +1,7 @@
 import pytest
 
 from crawler.data import Request
-from crawler.frontier.durable.shelf import Shelf
+from crawler.frontier.durable.shelf import StoredQueue
 from crawler.frontier.hosts.host import NEVER, Host, HostFigures
 
 
@@ -17,7 +17,7 @@ def request(n=0, **rest):
         ("in_line", True),
         ("in_flight", 1),
         ("delay", 0.0),
-        ("shelf", Shelf()),
+        ("shelf", StoredQueue()),
     ],
 )
 def test_a_host_that_somebody_relies_on_is_never_forgotten(name, value):
@@ -39,19 +39,19 @@ def test_failures_are_remembered_after_a_rest():
 
 def test_what_is_ripe_goes_before_its_rank_and_the_rest_waits():
     host = Host("a.test")
-    host.lane.put(request(0))
+    host.queue.put(request(0))
     host.later = [(1.0, 1, request(1)), (9.0, 2, request(2))]
 
     host.ripen(5.0)
 
-    assert [host.lane.get().url for _ in range(2)] == ["http://a.test/1", "http://a.test/0"]
+    assert [host.queue.get().url for _ in range(2)] == ["http://a.test/1", "http://a.test/0"]
     assert host.queued == 1
     assert host.due() == 9.0
 
 
 def test_the_figures_tell_the_strongest_reason_to_wait():
     host = Host("a.test")
-    host.lane.put(request())
+    host.queue.put(request())
     host.ready_at, host.why = 5.0, "delay"
     assert HostFigures.of(host, delay=1.0, now=2.0).why == "delay"
     assert HostFigures.of(host, delay=1.0, now=2.0).due_in == 3.0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.data import Request
 from crawler.frontier.hosts.host import Address
-from crawler.frontier.hosts.host_schedule import Hosts
+from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.frontier.hosts.politeness import Politeness
 
 EXACT = {"jitter": 0.0, "latency_factor": 0.0}
@@ -36,7 +36,7 @@ def filled(hosts, name, number, now=0.0, **rest):
 
 
 def test_a_host_rests_from_the_end_of_its_last_request():
-    hosts = Hosts(Politeness(per_host=1, delay=2.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=2.0, **EXACT))
     host = filled(hosts, "a", 2)
 
     begin(hosts, now=0.0)
@@ -48,7 +48,7 @@ def test_a_host_rests_from_the_end_of_its_last_request():
 
 
 def test_requests_in_flight_at_once_do_not_start_at_once():
-    hosts = Hosts(Politeness(per_host=2, delay=2.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=2, delay=2.0, **EXACT))
     filled(hosts, "a", 3)
 
     assert begin(hosts, now=0.0)
@@ -58,7 +58,7 @@ def test_requests_in_flight_at_once_do_not_start_at_once():
 
 
 def test_other_hosts_go_on_while_one_rests():
-    hosts = Hosts(Politeness(per_host=1, delay=10.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=10.0, **EXACT))
     filled(hosts, "a", 5)
     filled(hosts, "b", 1)
 
@@ -67,7 +67,7 @@ def test_other_hosts_go_on_while_one_rests():
 
 
 def test_a_host_drained_and_refilled_keeps_its_distance():
-    hosts = Hosts(Politeness(per_host=1, delay=3.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=3.0, **EXACT))
     host = filled(hosts, "a", 1)
     begin(hosts, now=0.0)
     hosts.end(host, now=1.0)
@@ -79,7 +79,7 @@ def test_a_host_drained_and_refilled_keeps_its_distance():
 
 
 def test_a_host_that_has_rested_and_has_nothing_is_forgotten():
-    hosts = Hosts(Politeness(per_host=1, delay=3.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=3.0, **EXACT))
     host = filled(hosts, "a", 1)
     begin(hosts, now=0.0)
     hosts.end(host, now=1.0)
@@ -92,7 +92,9 @@ def test_a_host_that_has_rested_and_has_nothing_is_forgotten():
 
 
 def test_the_delay_follows_the_latency_but_not_below_the_floor_nor_above_the_cap():
-    hosts = Hosts(Politeness(per_host=1, delay=1.0, latency_factor=2.0, max_adaptive=8.0, jitter=0))
+    hosts = HostSchedule(
+        Politeness(per_host=1, delay=1.0, latency_factor=2.0, max_adaptive=8.0, jitter=0)
+    )
     host = filled(hosts, "a", 3)
 
     begin(hosts, now=0.0)
@@ -105,7 +107,7 @@ def test_the_delay_follows_the_latency_but_not_below_the_floor_nor_above_the_cap
 
 
 def test_a_crawl_delay_is_obeyed_however_long_and_one_at_a_time():
-    hosts = Hosts(Politeness(per_host=8, delay=0.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=8, delay=0.0, **EXACT))
     host = filled(hosts, "a", 3)
     host.crawl_delay = 100_000.0
 
@@ -128,7 +130,7 @@ def test_jitter_only_ever_adds():
 
 
 def test_within_a_host_priority_then_depth_then_age_decide():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = hosts.known("a")
     for n, (priority, depth) in enumerate([(0, 2), (0, 1), (5, 3), (0, 1), (5, 1)]):
         hosts.put(host, request("a", n, priority=priority, depth=depth), now=0.0)
@@ -139,7 +141,7 @@ def test_within_a_host_priority_then_depth_then_age_decide():
 
 
 def test_priority_buys_time_but_does_not_starve_other_hosts():
-    hosts = Hosts(Politeness.off(per_host=1))
+    hosts = HostSchedule(Politeness.off(per_host=1))
     filled(hosts, "plain", 1, now=0.0)
     filled(hosts, "urgent", 1, now=3.0, priority=5)
     filled(hosts, "late", 1, now=20.0, priority=5)
@@ -150,7 +152,7 @@ def test_priority_buys_time_but_does_not_starve_other_hosts():
 
 
 def test_a_retry_waits_its_time_while_others_of_its_host_go_on():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 1)
     hosts.put_later(host, request("a", "retry"), due=10.0, now=0.0)
 
@@ -161,7 +163,7 @@ def test_a_retry_waits_its_time_while_others_of_its_host_go_on():
 
 
 def test_a_parked_host_answers_questions_only():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 1)
     hosts.park(host, "robots.txt")
     hosts.schedule(host, now=0.0)
@@ -179,7 +181,7 @@ def test_a_parked_host_answers_questions_only():
 
 
 def test_a_paused_host_holds_nothing_up():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 1)
     filled(hosts, "b", 1)
     hosts.pause(host, now=0.0, paused=True)
@@ -191,7 +193,7 @@ def test_a_paused_host_holds_nothing_up():
 
 
 def test_a_failing_host_is_asked_one_request_at_a_time():
-    hosts = Hosts(Politeness.off(per_host=4, probe_after=2))
+    hosts = HostSchedule(Politeness.off(per_host=4, probe_after=2))
     host = filled(hosts, "a", 4)
     host.failures = 2
 
@@ -200,7 +202,7 @@ def test_a_failing_host_is_asked_one_request_at_a_time():
 
 
 def test_hosts_of_one_address_share_its_limit_and_take_turns():
-    hosts = Hosts(Politeness.off(per_ip=2, ip_delay=1.0))
+    hosts = HostSchedule(Politeness.off(per_ip=2, ip_delay=1.0))
     address = Address()
     for name in "abcdef":
         hosts.known(name).address = address
@@ -227,7 +229,7 @@ def test_hosts_of_one_address_share_its_limit_and_take_turns():
 
 
 def test_draining_takes_out_everything():
-    hosts = Hosts(Politeness.off())
+    hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 3)
     hosts.put_later(host, request("a", "retry"), due=10.0, now=0.0)
 
@@ -274,7 +276,7 @@ def test_waits_grow_from_failure_to_failure_up_to_a_limit():
 def test_no_host_is_ever_hit_harder_than_it_allows(seed, per_host, delay, names, addresses):
     """A simulated crawl with retries, pauses, refills and shared addresses, checked at every start."""
     dice = random.Random(seed)
-    hosts = Hosts(
+    hosts = HostSchedule(
         Politeness(per_host=per_host, delay=delay, per_ip=2 if addresses else None, **EXACT)
     )
     shared = [Address() for _ in range(addresses)]
@@ -343,7 +345,7 @@ def taken_in_order(hosts, number):
 
 
 def test_a_host_that_needs_no_rest_has_a_turn_and_then_the_others_have_theirs():
-    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for name in "abc":
         filled(hosts, name, 40)
 
@@ -353,7 +355,7 @@ def test_a_host_that_needs_no_rest_has_a_turn_and_then_the_others_have_theirs():
 
 
 def test_hosts_that_rest_take_turns_one_request_at_a_time():
-    hosts = Hosts(Politeness(per_host=1, delay=1.5, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=1.5, **EXACT))
     for name in "ab":
         filled(hosts, name, 9)
 
@@ -361,7 +363,7 @@ def test_hosts_that_rest_take_turns_one_request_at_a_time():
 
 
 def test_a_turn_goes_on_where_robots_txt_was_asked_for():
-    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     first, second = (filled(hosts, name, 3) for name in "ab")
     assert hosts.ready(0.0) is first
     hosts.park(first, "robots.txt")
@@ -377,7 +379,7 @@ def test_a_turn_goes_on_where_robots_txt_was_asked_for():
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=8))
 def test_whatever_waits_elsewhere_each_host_has_its_turn_in_time(sizes):
-    hosts = Hosts(Politeness(per_host=1, delay=0.0, **EXACT))
+    hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for number, size in enumerate(sizes):
         filled(hosts, str(number), size)
 

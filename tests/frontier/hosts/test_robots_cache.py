@@ -2,9 +2,9 @@ import pytest
 
 from crawler.data import Headers, Request, Response
 from crawler.errors import DownloadError
+from crawler.frontier.hosts import robots_cache as gate_module
 from crawler.frontier.hosts.host import Host
-from crawler.frontier.hosts.host_schedule import robots_cache as gate_module
-from crawler.frontier.hosts.robots_cache import RobotsGate
+from crawler.frontier.hosts.robots_cache import RobotsCache
 
 ORIGIN = "http://site.test"
 HOME = f"{ORIGIN}/"
@@ -15,7 +15,7 @@ OPEN = b"User-agent: *\nDisallow: /no"
 
 @pytest.fixture
 def gate():
-    return RobotsGate("crawler")
+    return RobotsCache("crawler")
 
 
 def ask(gate, origin=ORIGIN):
