@@ -202,6 +202,19 @@ class Link:
     dont_filter: ClassVar[bool] = False
 
 
+@dataclass(frozen=True, slots=True)
+class Links:
+    """
+    URLs that one page links to, in their order and as they were written there.
+
+    *depth* is that of the pages they lead to, and *found_on* the URL they are relative to.
+    """
+
+    urls: list[str]
+    depth: int
+    found_on: str
+
+
 @dataclass(frozen=True, init=False)
 class Response:
     """

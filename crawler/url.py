@@ -98,6 +98,14 @@ def resolve(base: str, href: str) -> str:
         raise InvalidURL(href) from None
 
 
+def resolve_or_keep(base: str, href: str) -> str:
+    """Return what resolve() does; *href* itself if it is not a URL: a frontier refuses it later."""
+    try:
+        return resolve(base, href)
+    except InvalidURL:
+        return str.__str__(href)
+
+
 def canonicalize(url: str, rules: Rules = DEFAULT) -> str:
     """
     Return the one form of *url* that stands for all that name the same page.

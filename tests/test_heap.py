@@ -9,7 +9,7 @@ import gevent
 import pytest
 
 from crawler import __main__ as main
-from crawler.module.remote.analyzer import child_process as child
+from crawler.module.remote import child_process as child
 
 #: The options of mallopt(), by the variables that glibc reads them from.
 OPTIONS = {

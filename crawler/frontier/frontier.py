@@ -10,10 +10,10 @@ import gevent
 from gevent.event import Event
 
 from .. import url as urls
-from ..data import Link, Request, Response, new_id
+from ..data import Link, Links, Request, Response, new_id
 from ..errors import FrontierClosed, ModuleError
 from .admission.admission import Admission
-from .admission.link_filter import Verdicts
+from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
 from .admission.seen import BloomSeen, Seen
 from .admission.traps import TrapGuard
@@ -77,7 +77,7 @@ class Frontier:
         self._hosts = HostSchedule(self._politeness)
         self._backoff = Backoff(self._politeness, self._hosts)
         nearest = NearestDepth(matters=scope.max_depth is not None)
-        self.verdicts = Verdicts(
+        self._links = LinkFilter(
             scope.max_depth, self._ledger.turned_away, self._admission.seen, nearest.depth_of
         )
         self._waiting = HostQueues(self._politeness, self._hosts, nearest, clock)
@@ -114,12 +114,17 @@ class Frontier:
         if reason is None and self._dead and self._waiting.is_dead(found.url):
             reason = "host"
         if isinstance(found, Link):
-            self.verdicts.add(found, reason)
+            self._links.add(found, reason)
         if reason is None:
             self._let_in(found, within)
         else:
             self._turn_away(found, reason, within)
         return reason
+
+    def admit_many(self, links: Links) -> None:
+        """Let in those of a page's *links* that are new and in scope; count the others."""
+        for link in self._links.unknown(links):
+            self.admit(link)
 
     def take(self) -> Request:
         """Return the next request that is due, waiting for one; raise FrontierClosed when closed."""

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import GeneratorType
-from typing import Any, Protocol
+from typing import Any
 
-from ..data import Item, Link, Request, Response, new_id
-from ..errors import AnalyzeError, InvalidURL, ModuleError
-from ..url import resolve
+from ..data import Item, Link, Links, Request, Response, new_id
+from ..errors import AnalyzeError, ModuleError
+from ..url import resolve_or_keep
 from .base import Module, name_of, one_of
 
 #: What a parser may yield: requests, URLs (relative ones too), mappings and dataclasses.
@@ -18,7 +18,7 @@ Parser = Callable[[Response], Iterable[Any] | None]
 #: What is to be done about an error: the same.
 Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What becomes of it.
-Found = Request | Link | Item
+Found = Request | Links | Item
 
 #: What a request may ask for beyond its URL.
 _wishes = attrgetter(
@@ -36,30 +36,8 @@ _wishes = attrgetter(
 )
 _NO_WISHES = _wishes(Request("about:blank"))
 
-#: The depth from which on a URL that was met before is turned away, and the reason.
-Verdict = tuple[int, str]
-
-
-class Verdicts(Protocol):
-    """What was said of URLs before, and need not be found out again."""
-
-    @property
-    def on(self) -> Callable[[str], Verdict | None]:
-        """What was said of a URL, None if nothing was."""
-
-    def count(self, met: list[Verdict], depth: int) -> None:
-        """Be told of the verdicts that were met at *depth*, one for each URL left out."""
-
-
-class _NoVerdicts:
-    def on(self, _url: str) -> None:
-        """Say nothing."""
-
-    def count(self, met: list[Verdict], depth: int) -> None:
-        """Do nothing: where nothing is known, nothing is met."""
-
-
-NO_VERDICTS: Verdicts = _NoVerdicts()
+#: How many URLs are handed on together.
+CHUNK = 256
 
 
 class Analyzer(Module):
@@ -86,69 +64,58 @@ class Analyzer(Module):
         self.recovers = recover is not None
         self._recover: Any = recover
 
-    def analyze(
-        self, response: Response, verdicts: Verdicts = NO_VERDICTS
-    ) -> Generator[Found, None, None]:
+    def analyze(self, response: Response) -> Generator[Found, None, None]:
         """
         Yield what the parsers find; then raise what failed, if anything did.
 
-        URLs that *verdicts* knows are left out, and counted there.
+        URLs are gathered until there are CHUNK of them, or something else is found.
         """
-        yield from self._work(response, Response, self.parsers, verdicts)
+        yield from self._work(response, Response, self.parsers)
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
-        """Yield what is to be done about a download that failed for good."""
-        yield from self._work(error, ModuleError, (self._recover,), NO_VERDICTS)
+        """Yield what the spider finds to do about a download that failed for good."""
+        yield from self._work(error, ModuleError, (self._recover,))
 
-    def _work(
-        self, origin: Any, kind: type, parsers: Iterable[Any], verdicts: Verdicts
-    ) -> Iterator[Found]:
+    def _work(self, origin: Any, kind: type, parsers: Iterable[Any]) -> Iterator[Found]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         with self._handling(origin, kind, request):
             failures: list[BaseException] = []
             for found in getattr(origin, "found", ()):
                 yield found_in(origin, found)
-            met: list[Verdict] = []
-            try:
-                for parse in parsers:
-                    yield from self._run(parse, origin, failures, verdicts.on, met)
-            finally:
-                verdicts.count(met, origin.request.depth + 1)
+            for parse in parsers:
+                yield from self._run(parse, origin, failures)
             if failures:
                 raise one_of(failures, "parsers failed")
 
     def _run(
-        self,
-        parse: Parser,
-        origin: Response | ModuleError,
-        failures: list[BaseException],
-        verdict_on: Callable[[str], Verdict | None],
-        met: list[Verdict],
+        self, parse: Parser, origin: Response | ModuleError, failures: list[BaseException]
     ) -> Iterator[Found]:
-        outputs: Iterable[Any] = ()
-        is_called = False
-        depth = origin.request.depth + 1
-        while True:
+        page, depth = _place(origin)
+        outputs: Iterable[Any] | None = None
+        urls: list[str] = []
+        is_over = False
+        while not is_over:
             # The parser runs here, and nothing else that could raise: what is raised is its own.
             try:
-                if not is_called:
-                    is_called = True
-                    outputs = _outputs(parse, origin)
+                outputs = _outputs(parse, origin) if outputs is None else outputs
                 for found in outputs:
-                    if type(found) is not str:
+                    url = found if type(found) is str else _plain_url(found)
+                    if url is None:
                         break
-                    verdict = verdict_on(found)
-                    if verdict is None or verdict[0] > depth:
+                    urls.append(url)
+                    if len(urls) == CHUNK:
                         break
-                    met.append(verdict)
                 else:
-                    return
+                    is_over = True
             except Module.passing:
                 raise
             except BaseException as failure:  # user code may raise anything
                 failures.append(failure)
-                return
-            if found is None:
+                is_over = True
+            if urls:
+                yield Links(urls, depth, page)
+                urls = []
+            if is_over or url is not None or found is None:
                 continue
             try:
                 datum = _datum(found, origin, parse)
@@ -173,23 +140,36 @@ def is_item(value: object) -> bool:
     )
 
 
-def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Link:
-    """
-    Return *found* as met in *origin*: the only place where depth grows.
-
-    A request that asks for nothing but its URL is a link, which costs less here and wherever
-    it is passed on.
-    """
-    page = origin.url if isinstance(origin, Response) else origin.request.url
-    depth = origin.request.depth + 1
-    if isinstance(found, str):
-        return Link(_absolute(page, found), depth, page)
-    url = found.url if "://" in found.url else _absolute(page, found.url)
-    if type(found) is Request and _wishes(found) == _NO_WISHES:
-        return Link(url, depth, page)
+def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Links:
+    """Return *found* as it was met in *origin*."""
+    page, depth = _place(origin)
+    text = found if isinstance(found, str) else _plain_url(found)
+    if text is not None or isinstance(found, str):
+        return Links([str.__str__(text)], depth, page)
+    url = found.url if "://" in found.url else resolve_or_keep(page, found.url)
     return found.replace(
         url=url, depth=depth, found_on=page, redirects=(), attempts=(), id=new_id()
     )
+
+
+def links_in(origin: Response | ModuleError, urls: list[str]) -> Iterator[Links]:
+    """Yield *urls*, met in *origin*, in chunks."""
+    page, depth = _place(origin)
+    for start in range(0, len(urls), CHUNK):
+        yield Links(urls[start : start + CHUNK], depth, page)
+
+
+def _place(origin: Response | ModuleError) -> tuple[str, int]:
+    """Return the page that findings are relative to, and their depth: depth grows here only."""
+    page = origin.url if isinstance(origin, Response) else origin.request.url
+    return page, origin.request.depth + 1
+
+
+def _plain_url(found: Any) -> str | None:
+    """Return the URL of a request that asks for nothing else: it is a link. None for all else."""
+    if type(found) is Request and _wishes(found) == _NO_WISHES:
+        return found.url
+    return None
 
 
 def _outputs(parse: Parser, origin: Any) -> Iterator[Any]:
@@ -213,11 +193,3 @@ def _datum(found: Any, origin: Response | ModuleError, parse: Parser) -> Found:
     raise TypeError(
         f"{name_of(parse)} yielded {found!r:.200}, not a request, a URL, a mapping or a dataclass"
     )
-
-
-def _absolute(base: str, href: str) -> str:
-    """Resolve *href*; one that is no URL stays as it is, for the frontier to refuse and count."""
-    try:
-        return resolve(base, href)
-    except InvalidURL:
-        return str.__str__(href)

@@ -12,7 +12,7 @@ from gevent.event import AsyncResult
 from gevent.lock import Semaphore
 
 from ..buffer import Pool
-from ..data import Item, Request, Response
+from ..data import Item, Links, Request, Response
 from ..errors import (
     CrawlerError,
     ModuleError,
@@ -172,7 +172,7 @@ class Stages:
     def analyze(self, visit: Visit, datum: Response | ModuleError, alarm: Alarm) -> None:
         analyzer = self._registrar.get(Analyzer, timeout=_MODULE_WAIT)
         if isinstance(datum, Response):
-            findings = analyzer.analyze(datum, self._frontier.verdicts)
+            findings = analyzer.analyze(datum)
         else:
             findings = analyzer.recover(datum)
         self._frontier.begin_analysis(visit.request)
@@ -186,17 +186,24 @@ class Stages:
     def _gather(self, visit: Visit, findings: Generator[Any], alarm: Alarm) -> None:
         # Closed at once: a traceback may keep a generator, and its place in the counts, alive.
         with alarm, closing(findings):
-            for number, found in enumerate(findings, 1):
-                if not number % _TURN:
-                    gevent.sleep(0)
+            number = 0
+            for found in findings:
                 if alarm.given_up:
                     return
-                if isinstance(found, Item):
+                if isinstance(found, Links):
+                    self._frontier.admit_many(found)
+                    number += len(found.urls)
+                elif isinstance(found, Item):
                     with alarm.paused():
                         self._visits.hand(visit, found, self._items)
                     self.items_found += 1
+                    number += 1
                 else:
                     self._frontier.admit(found)
+                    number += 1
+                if number >= _TURN:
+                    number = 0
+                    gevent.sleep(0)
 
     # -- process ----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from crawler.errors import ModuleError, Refusal
 from crawler.feed.record import as_record
 from crawler.middleware.spider.contract import SpiderMiddleware
 from crawler.module import Analyzer, ChildError
-from crawler.module.remote.analyzer import analyzer as remote
+from crawler.module.remote import analyzer as remote
 from crawler.testing import LoopbackSite, Reply, Site, faults, generated_site
 
 FREE = {

@@ -4,9 +4,12 @@ import functools
 import gevent
 import pytest
 
-from crawler.data import Item, Link, Request, Response
+from crawler.data import Item, Link, Links, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.module import Analyzer
+from crawler.module.analyzer import CHUNK
+
+from .conftest import each
 
 REQUEST = Request("http://site.test/start", depth=2, meta={"shop": 7})
 RESPONSE = Response("http://site.test/dir/page", 200, {"A": "b"}, b"first\nsecond\n", REQUEST)
@@ -29,7 +32,7 @@ def analyze(*parsers, response=RESPONSE):
     analyzer = Analyzer(*parsers)
     found, error = [], None
     try:
-        for datum in analyzer.analyze(response):
+        for datum in each(analyzer.analyze(response)):
             found.append(datum)
     except AnalyzeError as failure:
         error = failure
@@ -105,7 +108,7 @@ def test_ten_responses_give_their_items_and_requests_and_all_is_counted():
         url = f"http://site.test/{index}"
         response = Response(url, 200, request=Request(url, depth=index))
 
-        item, request = analyzer.analyze(response)
+        item, request = each(analyzer.analyze(response))
 
         assert item == Item({"url": url, "index": index, "depth": index}, response.request)
         assert (request.url, request.depth) == (f"http://site.test/{index + 1}", index + 1)
@@ -456,41 +459,24 @@ def test_an_analysis_may_be_killed_while_its_parser_waits():
     assert analyzer.counts.completed == 0
 
 
-class Said:
-    """Verdicts that keep what they are told."""
-
-    def __init__(self, **known):
-        self.on = known.get
-        self.told = []
-
-    def count(self, met, depth):
-        self.told.append((met, depth))
-
-
-def test_urls_with_a_verdict_are_left_out_and_counted():
-    seen, deep = (1, "seen"), (5, "seen")
-    said = Said(**{"http://a.test/1": seen, "http://a.test/2": deep})
-    response = Response("http://a.test/", 200)
-
+def test_links_are_handed_on_in_chunks_and_in_their_place_among_other_findings():
     def parse(_):
-        yield "http://a.test/1"
+        yield from (f"/{n}" for n in range(CHUNK + 1))
         yield {"n": 1}
-        yield "http://a.test/2"
-        yield "http://a.test/1"
+        yield "/last"
         raise ValueError("late")
 
+    analysis = Analyzer(parse).analyze(RESPONSE)
     found = []
-    with pytest.raises(AnalyzeError):
-        found.extend(Analyzer(parse).analyze(response, said))
-    for datum in Analyzer(lambda r: ["http://a.test/1"]).analyze(response, said):
-        found.append(datum)
+    with pytest.raises(AnalyzeError, match="late"):
+        found.extend(analysis)
 
-    assert said.told == [([seen, seen], 1), ([seen], 1)]
-
-
-def test_what_was_found_before_a_failure_comes_out_too():
-    said = Said(**{"http://a.test/1": (1, "seen")})
-    response = Response("http://a.test/", 200)
-    analysis = Analyzer(lambda r: ["http://a.test/1", "http://a.test/2"]).analyze(response, said)
-
-    assert [link.url for link in analysis] == ["http://a.test/2"]
+    assert [len(one.urls) if isinstance(one, Links) else one.value for one in found] == [
+        CHUNK,
+        1,
+        {"n": 1},
+        1,
+    ]
+    assert {(one.depth, one.found_on) for one in found if isinstance(one, Links)} == {
+        (3, RESPONSE.url)
+    }

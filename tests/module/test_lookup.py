@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawler.analysis.spider_analyzer import analyzer_of
 from crawler.analysis.worker.handshake import command, introduction
-from crawler.data import Headers, Item, Request, Response
+from crawler.data import Headers, Item, Links, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
 from crawler.middleware.spider.chain import SpiderChain
@@ -56,8 +56,10 @@ class Crawl:
         request = Request(page, depth=depth)
         response = Response(page, 200, PLAIN, json.dumps(findings), request)
         try:
-            for found in self.analyzer.analyze(response, self.frontier.verdicts):
-                if isinstance(found, Item):
+            for found in self.analyzer.analyze(response):
+                if isinstance(found, Links):
+                    self.frontier.admit_many(found)
+                elif isinstance(found, Item):
                     self.items.append(found.value)
                 else:
                     self.frontier.admit(found)
@@ -118,15 +120,13 @@ def test_a_crawl_comes_out_alike_with_an_analyzer_here_and_one_elsewhere(
     assert here.state() == elsewhere.state()
 
 
-def test_known_links_are_not_handed_on_by_either(analyzers):
+def test_known_links_are_counted_and_only_new_ones_wait_wherever_they_were_found(analyzers):
     known = [f"http://a.test/{n}" for n in range(250)]
     for analyzer in analyzers:
         crawl = Crawl(analyzer, None)
         crawl.visit(URL, 0, known)
-        request = Request(URL + "again", depth=0)
-        response = Response(request.url, 200, PLAIN, json.dumps([*known, "/new"]), request)
 
-        found = list(analyzer.analyze(response, crawl.frontier.verdicts))
+        crawl.visit(URL + "again", 0, [*known, "/new"])
 
-        assert [link.url for link in found] == ["http://a.test/new"]
         assert crawl.frontier.counts().turned_away == {"seen": 250}
+        assert crawl.state()[1][-1][0] == "http://a.test/new"

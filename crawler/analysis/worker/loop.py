@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Any, NoReturn
 
-from ...data import Item, Link, Request, Response
+from ...data import Item, Links, Request, Response
 from ...errors import ModuleError, Refusal, StateError
 from ...feed.record import as_record
 from ...middleware.spider.chain import SpiderChain
 from ...module.base import describe, one_of
 from ...module.remote.frames import Frame
 from ...serialization import error_from_dict, request_to_dict, response_from_dict
+from ...url import resolve_or_keep
 from ..spider_analyzer import analyzer_of
 from .channel import Line
 
@@ -63,7 +64,7 @@ class Worker:
         try:
             for datum in findings:
                 try:
-                    self._found.append(_written(datum))
+                    self._found += _written(datum)
                 except Exception as failure:  # one that cannot be sent costs only itself
                     failures.append(failure)
                 if len(self._found) >= _TOGETHER or monotonic() - self._sent > _LATEST:
@@ -88,12 +89,13 @@ class Worker:
         self._line.send({"found": found} | message if found else message)
 
 
-def _written(datum: Link | Request | Item) -> Any:
-    if isinstance(datum, Link):
-        return datum.url
+def _written(datum: Links | Request | Item) -> list[Any]:
+    """Return *datum* as it is sent: the text of each URL, or one mapping."""
+    if isinstance(datum, Links):
+        return [resolve_or_keep(datum.found_on, url) for url in datum.urls]
     if isinstance(datum, Item):
-        return {"item": as_record(datum.value)}
-    return {"request": request_to_dict(datum)}
+        return [{"item": as_record(datum.value)}]
+    return [{"request": request_to_dict(datum)}]
 
 
 def _failed(failures: list[BaseException]) -> dict[str, Any]:

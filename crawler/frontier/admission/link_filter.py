@@ -1,17 +1,18 @@
-"""Verdicts: what was said of links lately, so that it need not be found out again."""
+"""LinkFilter: which links of a page are new, without a look at each by itself."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from functools import cache
 from operator import itemgetter
 
-from ...data import Link
+from ...data import Link, Links
+from ...url import resolve_or_keep
 from .seen import ExactSeen, Seen, fingerprint_of
 
-#: The depth from which on a URL is turned away, and the reason.
-Verdict = tuple[int, str]
+#: Why a link is refused when it is found again, and the depth from which on it is.
+Answer = tuple[int, str]
 
 #: How many links are remembered; then all are forgotten.
 _MOST = 1 << 15
@@ -20,85 +21,107 @@ OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exc
 #: Those that come before the depth.
 _FIRST = frozenset({"invalid", "scheme", "domain"})
 
-_SEEN: Verdict = (0, "seen")
+_SEEN: Answer = (0, "seen")
 
 _reason = itemgetter(1)
 
 
-class Verdicts:
+class LinkFilter:
     """
-    By URL, the reason for which a link is turned away when it is found again, and the depth
-    from which on: found nearer to the start, it may be let in, or count as found there.
+    Remembers what admission has decided about links, so that most need no second decision.
 
-    Whoever finds links asks on() first, and tells count() what that has said: the quick way
-    for the many that lead to where others have led.
+    By URL, it knows the reason for which a link is turned away when it is found again, and
+    the smallest depth for which that holds: a link found nearer to the start may be let in,
+    or count as found there. It leaves out and counts such links in the same way as
+    admission would.
 
-    What is forgotten is found out again as far as *seen* tells. Where there is a *max_depth*, it
-    matters how near to the start a URL waits: *depth_of* tells.
+    A link that was forgotten is looked up in *seen*. Where there is a *max_depth*, the depth
+    at which a URL waits matters: *depth_of* returns it.
     """
 
     def __init__(
         self,
         max_depth: int | None,
-        counts: MutableMapping[str, int],
+        turned_away: MutableMapping[str, int],
         seen: Seen,
         depth_of: Callable[[str], int],
     ) -> None:
-        self.known = _Known(seen, depth_of if max_depth is not None else None)
-        #: Returns what is known of a URL, None if nothing is: the method of the dict, for speed.
-        self.on: Callable[[str], Verdict | None] = self.known.__getitem__
+        self._known = _Known(seen, depth_of if max_depth is not None else None)
         self._deepest = float("inf") if max_depth is None else max_depth
-        self._counts = counts
+        self._turned_away = turned_away
 
-    def go_on(self, *, same_scope: bool) -> None:
-        """Be told that more has been seen than is known here, and whether in the *same_scope*."""
-        self.known.has_forgotten = True
-        if not same_scope:
-            self.known.seen = ExactSeen()  # in which nothing is
+    def unknown(self, links: Links) -> Iterator[Link]:
+        """
+        Yield those of *links* that admission must decide about; count the others.
+
+        A link that the caller adds before it asks for the next one is known by then.
+        """
+        depth, page = links.depth, links.found_on
+        known = self._known.__getitem__
+        met: list[Answer] = []
+        try:
+            for url in links.urls:
+                answer = known(url)
+                if answer is None or answer[0] > depth:
+                    yield Link(resolve_or_keep(page, url), depth, page)
+                else:
+                    met.append(answer)
+        finally:
+            self._count(met, depth)
 
     def add(self, link: Link, reason: str | None) -> None:
-        """Remember what the *reason* of the first time, None if it was let in, means for the next."""
+        """Remember the *reason* for which *link* was turned away; None if it was let in."""
         # Whatever got past the scope has been seen now, whether it was let in or not.
         lasting = reason if reason in OUT_OF_SCOPE and reason is not None else "seen"
-        self.known.keep(link.url, _verdict(link.depth, lasting))
+        self._known.remember(link.url, _answer(link.depth, lasting))
 
-    def count(self, met: list[Verdict], depth: int) -> None:
-        """Count links as turned away for the verdicts that were *met* at *depth*."""
+    def resume(self, *, same_scope: bool) -> None:
+        """Take *seen* for what earlier processes let in, unless they had another scope."""
+        self._known.is_incomplete = True
+        if not same_scope:
+            self._known.seen = ExactSeen()  # an empty one: each link is decided about anew
+
+    def __len__(self) -> int:
+        """How many links are remembered."""
+        return len(self._known)
+
+    def _count(self, met: list[Answer], depth: int) -> None:
         for reason, number in Counter(map(_reason, met)).items():
             is_too_deep = depth > self._deepest and reason not in _FIRST
-            self._counts["depth" if is_too_deep else reason] += number
+            self._turned_away["depth" if is_too_deep else reason] += number
 
 
-class _Known(dict[str, Verdict]):
+class _Known(dict[str, Answer]):
     """
-    Some of the verdicts; to ask for another finds out if its URL was seen.
+    The answers that are remembered; a URL that is not among them is looked up in *seen*.
 
-    Only a canonical URL can be found so, and only in scope is one seen: what is looked at before
-    a URL counts as seen need not be looked at again. Where depth matters, what is found out is
-    not kept: the URL may wait at another depth next time.
+    Only a canonical URL can be found there, and only a URL in scope was added: no rule
+    that comes before *seen* needs to be applied again. Where depth matters, such an answer is
+    not remembered: the URL may wait at another depth next time.
     """
 
     def __init__(self, seen: Seen, depth_of: Callable[[str], int] | None) -> None:
         super().__init__()
         self.seen = seen
-        self.has_forgotten = False
+        #: Whether *seen* has URLs that are not here.
+        self.is_incomplete = False
         self._depth_of = depth_of
 
-    def keep(self, url: str, verdict: Verdict) -> None:
+    def remember(self, url: str, answer: Answer) -> None:
         if len(self) >= _MOST:
             self.clear()
-            self.has_forgotten = True
-        self[url] = verdict
+            self.is_incomplete = True
+        self[url] = answer
 
-    def __missing__(self, url: str) -> Verdict | None:
-        if not self.has_forgotten or fingerprint_of(url) not in self.seen:
+    def __missing__(self, url: str) -> Answer | None:
+        if not self.is_incomplete or fingerprint_of(url) not in self.seen:
             return None
         if self._depth_of is not None:
-            return _verdict(self._depth_of(url), "seen")
-        self.keep(url, _SEEN)
+            return _answer(self._depth_of(url), "seen")
+        self.remember(url, _SEEN)
         return _SEEN
 
 
 @cache
-def _verdict(depth: int, reason: str) -> Verdict:
+def _answer(depth: int, reason: str) -> Answer:
     return depth, reason

@@ -83,7 +83,7 @@ class DurableFrontier(Frontier):
         self._robots.on_answer = self._tell_robots
         same_scope = figures.get("scope", self._rules) == self._rules
         if self.resumed:
-            self.verdicts.go_on(same_scope=same_scope)
+            self._links.resume(same_scope=same_scope)
         if not same_scope:
             self._reconsider()
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import groupby
 from time import monotonic
 from typing import Any
 
 import gevent
 from gevent.lock import Semaphore
 
-from ...data import Item, Link, Request, Response
+from ...data import Item, Request, Response
 from ...errors import CrawlerError, ModuleError, Refusal
 from ...serialization import error_to_dict, request_from_dict, response_to_dict
-from ..analyzer import NO_VERDICTS, Analyzer, Found, Verdict, Verdicts, found_in
+from ..analyzer import Analyzer, Found, found_in, links_in
 from ..base import describe
 from .child_process import IN_HAND, Child, Gone, patiently
 from .frames import Frame, pack
@@ -96,20 +96,18 @@ class RemoteAnalyzer(Analyzer):
         child, self._child = self._child, None
         return {} if child is None else child.close(_END)
 
-    def analyze(
-        self, response: Response, verdicts: Verdicts = NO_VERDICTS
-    ) -> Generator[Found, None, None]:
+    def analyze(self, response: Response) -> Generator[Found, None, None]:
         """Wait until the child gets to *response*; then return all that it will find."""
-        return _begun(self._called(response, Response, verdicts))
+        return _begun(self._called(response, Response))
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
-        return _begun(self._called(error, ModuleError, NO_VERDICTS))
+        return _begun(self._called(error, ModuleError))
 
-    def _called(self, origin: Any, kind: type, verdicts: Verdicts) -> Generator[Found, None, None]:
+    def _called(self, origin: Any, kind: type) -> Generator[Found, None, None]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         try:
             with self._handling(origin, kind, request):
-                yield from self._findings(origin, verdicts)
+                yield from self._findings(origin)
         except ModuleError as error:
             told = error.__cause__
             if not isinstance(told, ChildError):
@@ -117,22 +115,14 @@ class RemoteAnalyzer(Analyzer):
             # The words of the child, as if the callback had failed here.
             raise self.error(str(self.mid), error.request, told.reason, told.kind) from told
 
-    def _findings(self, origin: Response | ModuleError, verdicts: Verdicts) -> Iterator[Any]:
-        """Yield None when the child has got to *origin*, then what is found and not known."""
-        met: list[Verdict] = []
-        verdict_on, depth, page = verdicts.on, origin.request.depth + 1, _page(origin)
-        try:
-            for found in chain.from_iterable(self._answers(origin)):
-                if type(found) is not str:
-                    yield _datum(found, origin)
-                    continue
-                verdict = verdict_on(found)
-                if verdict is None or verdict[0] > depth:
-                    yield Link(found, depth, page)
+    def _findings(self, origin: Response | ModuleError) -> Iterator[Any]:
+        """Yield None when the child has got to *origin*, then what it finds."""
+        for answer in self._answers(origin):
+            for is_text, some in groupby(answer, _is_text):
+                if is_text:
+                    yield from links_in(origin, list(some))
                 else:
-                    met.append(verdict)
-        finally:
-            verdicts.count(met, depth)
+                    yield from (_datum(found, origin) for found in some)
 
     def _answers(self, origin: Response | ModuleError) -> Iterator[list[Any]]:
         """Yield what the child says, however many children that takes; nothing twice."""
@@ -264,6 +254,10 @@ def _framed(name: str, response: Response) -> Frame:
     return {name: fields}, body
 
 
+def _is_text(found: Any) -> bool:
+    return type(found) is str
+
+
 def _is_item(found: Any) -> bool:
     return type(found) is dict and "item" in found
 
@@ -275,7 +269,3 @@ def _datum(found: Any, origin: Response | ModuleError) -> Any:
     if "item" in found:
         return Item(found["item"], origin.request)
     return request_from_dict(found["request"])
-
-
-def _page(origin: Response | ModuleError) -> str:
-    return origin.url if isinstance(origin, Response) else origin.request.url

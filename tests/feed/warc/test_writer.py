@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.data import Headers, Request, Response
 from crawler.errors import FetchError, StateError
 from crawler.feed import FeedError, WarcSite, WarcWriter
-from crawler.feed.warc.writer import reader as warcfile
+from crawler.feed.warc import reader as warcfile
 from crawler.module import Downloader
 from crawler.testing import LoopbackSite, Reply, Site
 

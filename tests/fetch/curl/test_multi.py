@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, FetchError, Request
-from crawler.fetch.curl.client import multi
+from crawler.fetch.curl import multi
 from crawler.testing import LoopbackSite, Reply, faults
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.data import Link, Response
+from crawler.data import Link, Links, Response
 from crawler.frontier import (
     DONE,
     DurableFrontier,
@@ -75,12 +75,8 @@ def written(folder, near):
 
 
 def turned_away(crawl, url, depth):
-    """Do what an analyzer does with a URL."""
-    verdict = crawl.verdicts.on(url)
-    if verdict is None or verdict[0] > depth:
-        return False
-    crawl.verdicts.count([verdict], depth)
-    return True
+    """Do what a frontier does with a link, but leave one that is unknown alone."""
+    return not list(crawl._links.unknown(Links([url], depth, "http://a.test/")))
 
 
 def visit(crawl):
@@ -110,10 +106,8 @@ def play(steps, quick, slow):
             cut_off(slow)
         else:
             url, depth = step
-            link = Link(url, depth, "http://a.test/")
-            if not turned_away(quick, url, depth):
-                quick.admit(link)
-            slow.admit(link)
+            quick.admit_many(Links([url], depth, "http://a.test/"))
+            slow.admit(Link(url, depth, "http://a.test/"))
     assert quick.counts() == slow.counts()
     assert len(quick) == len(slow)
 
@@ -163,7 +157,7 @@ def test_no_more_verdicts_are_remembered_than_there_is_room_for(most):
         for url, depth in found:
             one.admit(Link(url, depth, None))
 
-    assert 0 < len(one.verdicts.known) <= most
+    assert 0 < len(one._links) <= most
 
 
 @pytest.mark.parametrize("max_depth", [None, 3])
@@ -193,10 +187,10 @@ def test_what_an_earlier_process_has_seen_is_known_and_what_is_out_of_scope_now_
         closing(DurableFrontier(store, narrower, traps=TrapGuard())) as one,
         remembering(1),
     ):
-        assert one.verdicts.on("http://a.test/x") is None
+        assert not turned_away(one, "http://a.test/x", 1)
         assert one.admit(Link("http://a.test/y", 1, None)) is None
         assert one.admit(Link("http://a.test/z", 1, None)) is None
-        assert one.verdicts.on("http://a.test/x") is None
+        assert not turned_away(one, "http://a.test/x", 1)
         assert one.admit(Link("http://a.test/x", 1, None)) == "exclude"
 
 
@@ -210,3 +204,16 @@ def test_what_was_let_in_is_known_at_once():
 
 def test_what_nobody_has_met_is_not_answered():
     assert not turned_away(frontier(None), URLS[0], 1)
+
+
+def test_links_left_out_are_counted_although_the_others_were_not_asked_for():
+    one = frontier(None)
+    one.admit_many(Links(["/x", "/y", "/x"], 1, "http://a.test/"))
+    assert one.counts().turned_away == {"seen": 1}
+
+    links = Links(["http://a.test/x", "/new", "http://a.test/y"], 1, "http://a.test/")
+    unknown = one._links.unknown(links)
+    assert next(unknown) == Link("http://a.test/new", 1, "http://a.test/")
+    unknown.close()
+
+    assert one.counts().turned_away == {"seen": 2}

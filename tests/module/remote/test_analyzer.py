@@ -21,6 +21,8 @@ from crawler.module.remote.frames import Inbox, pack
 from crawler.module.remote.shared_memory import Slots
 from crawler.spider import Spider
 
+from ..conftest import each
+
 URL = "http://site.test/"
 HTML = Headers([("Content-Type", "text/html")])
 
@@ -198,7 +200,7 @@ def test_findings_are_those_of_an_analyzer_here(make):
     analyzer = make(Finder())
     response = page("dir/", "x" * 300_000, depth=4, meta={"shop": 7})
 
-    link, request, item = analyzer.analyze(response)
+    link, request, item = each(analyzer.analyze(response))
 
     assert link == Link(URL + "dir/a%20b", 5, URL + "dir/")
     assert (request.url, request.method, request.body) == (URL + "post", "POST", b"\xff")
@@ -224,7 +226,7 @@ def test_a_download_that_failed_is_analysed_too(make):
     error.__cause__ = FetchError("dns", "no such host")
     analyzer = make(Finder())
 
-    item, link = analyzer.recover(error)
+    item, link = each(analyzer.recover(error))
 
     assert analyzer.recovers
     assert item.value == {"kind": "dns", "cause": "dns: no such host", "url": URL}
@@ -234,19 +236,10 @@ def test_a_download_that_failed_is_analysed_too(make):
 def test_requests_that_a_middleware_found_are_passed_on_once(make):
     response = page().replace(found=(Request(URL + "found"),))
 
-    found, *rest = make(Finder()).analyze(response)
+    found, *rest = each(make(Finder()).analyze(response))
 
     assert (found.url, found.depth) == (URL + "found", 1)
     assert len(rest) == 3
-
-
-class Verdicts:
-    def __init__(self, **known):
-        self.on = known.get
-        self.counted = []
-
-    def count(self, met, depth):
-        self.counted.append((met, depth))
 
 
 class Linking(Spider):
@@ -262,17 +255,11 @@ class Linking(Spider):
                 os._exit(3)
 
 
-def test_links_with_a_verdict_are_left_out_and_counted_once_although_the_child_dies(make, tmp_path):
-    seen, deep = (1, "seen"), (2, "seen")
-    verdicts = Verdicts(**{f"{URL}{n}": seen for n in range(50)}, **{f"{URL}50": deep})
-
-    found = list(make(Linking(mark=str(tmp_path / "died"))).analyze(page(), verdicts))
+def test_links_are_passed_on_once_although_the_child_dies(make, tmp_path):
+    found = list(each(make(Linking(mark=str(tmp_path / "died"))).analyze(page())))
 
     assert (tmp_path / "died").exists()
-    assert [link.url for link in found] == [
-        f"{URL}{n % 200}" for n in range(300) if n % 200 not in range(50)
-    ]
-    assert verdicts.counted == [([seen] * 100, 1)]
+    assert [link.url for link in found] == [f"{URL}{n % 200}" for n in range(300)]
 
 
 class Failing(Spider):
