@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen, fingerprint_of
+from crawler.frontier.admission.fingerprint import fingerprint_of
+from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen
 
 
 def keys(*numbers):

@@ -7,8 +7,9 @@ from ...data import Link, Request, Response
 from ...errors import InvalidURL
 from ...http.redirect import MAX_REDIRECTS, next_hop
 from ..outcome import Outcome, failed, refused
+from .fingerprint import fingerprint
 from .scope import Scope
-from .seen import Seen, fingerprint
+from .seen import Seen
 from .traps import TrapGuard
 
 

@@ -9,7 +9,8 @@ from operator import itemgetter
 
 from ...data import Link, Links
 from ...url import resolve_or_keep
-from .seen import ExactSeen, Seen, fingerprint_of
+from .fingerprint import fingerprint_of
+from .seen import ExactSeen, Seen
 
 #: Why a link is refused when it is found again, and the depth from which on it is.
 Answer = tuple[int, str]

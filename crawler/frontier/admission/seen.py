@@ -11,16 +11,13 @@ twice; but at its error rate it takes a new one for old.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-import mmh3
 import rbloom
-
-from ...data import Link, Request
 
 #: How much of the error rate the first filter of a chain may use; each further one may use
 #: half of the one before. They sum up to 0.9: filters round the number of their hashes
@@ -28,39 +25,7 @@ from ...data import Link, Request
 _FIRST_SHARE = 0.45
 _GROWTH = 2
 
-_digest = mmh3.mmh3_x64_128_digest
 _number = partial(int.from_bytes, byteorder="big", signed=True)
-
-
-def fingerprint(request: Request | Link, canonical: str) -> bytes:
-    """Return 16 bytes that stand for what *request* asks for, at its *canonical* URL."""
-    return fingerprint_of(canonical, request.method, request.body)
-
-
-def fingerprint_of(
-    canonical: str,
-    method: str = "GET",
-    body: bytes = b"",
-    headers: Iterable[tuple[str, str]] = (),
-) -> bytes:
-    """
-    Return 16 bytes that stand for a request; *headers* are those that make a difference.
-
-    Each part is preceded by its length, so that no two different requests run together.
-    The case of header names does not count, nor does their order.
-    """
-    text = f"{method} {len(canonical)} {canonical}".encode("utf-8", "surrogatepass")
-    if body or headers:
-        text += _rest(body, headers)
-    return _digest(text)
-
-
-def _rest(body: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
-    fields = sorted((name.lower(), value) for name, value in headers)
-    if not (body or fields):
-        return b""
-    texts = (text.encode("utf-8", "surrogatepass") for field in fields for text in field)
-    return b"".join(b"%d %b" % (len(part), part) for part in (body, *texts))
 
 
 class Seen(Protocol):

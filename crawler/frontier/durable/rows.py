@@ -14,7 +14,7 @@ from ... import url as urls
 from ...data import Request
 from ...errors import InvalidURL
 from ...serialization import request_from_dict, request_to_dict
-from ..admission.seen import fingerprint, fingerprint_of
+from ..admission.fingerprint import fingerprint, fingerprint_of
 from ..outcome import Outcome
 
 #: The version of all that follows.

@@ -9,7 +9,8 @@ from typing import Any
 from ... import url as urls
 from ...data import Request, Response
 from ...errors import InvalidURL
-from ...frontier.admission.seen import ExactSeen, Seen, fingerprint
+from ...frontier.admission.fingerprint import fingerprint
+from ...frontier.admission.seen import ExactSeen, Seen
 from .per_spider import PerSpider
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Request
-from crawler.frontier.admission.seen import ExactSeen, fingerprint
+from crawler.frontier.admission.fingerprint import fingerprint
+from crawler.frontier.admission.seen import ExactSeen
 from crawler.url import canonicalize
 
 
