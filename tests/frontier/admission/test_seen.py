@@ -1,100 +1,296 @@
+import resource
+import subprocess
+import sys
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.data import Request
-from crawler.frontier.admission.fingerprint import fingerprint
-from crawler.frontier.admission.seen import ExactSeen
-from crawler.url import canonicalize
+from crawler.frontier.admission.fingerprint import fingerprint_of
+from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen
 
 
-def key(url, **fields):
-    return fingerprint(Request(url, **fields), canonicalize(url))
+def keys(*numbers):
+    return [fingerprint_of(f"http://example.org/{number}") for number in range(*numbers)]
 
 
-def test_says_once_that_a_key_is_new():
-    seen = ExactSeen()
+def filters(seen):
+    return len(seen._filters)
 
-    assert [seen.add(each) for each in (b"a", b"b", b"a", b"a", b"b")] == [
-        True,
+
+@pytest.fixture
+def mapped(tmp_path):
+    """Open a MmapSeen, always on the same files."""
+    pytest.importorskip("pybloomfilter")
+    opened = []
+
+    def make(**options):
+        opened.append(MmapSeen(tmp_path / "seen", **options))
+        return opened[-1]
+
+    yield make
+    for seen in opened:
+        seen.close()
+
+
+@pytest.fixture(params=["exact", "bloom", "mmap"])
+def make(request):
+    """Make a Seen of each kind, with options for those that take any."""
+    if request.param == "exact":
+        return lambda **options: ExactSeen()
+    return BloomSeen if request.param == "bloom" else request.getfixturevalue("mapped")
+
+
+@pytest.fixture(params=["bloom", "mmap"])
+def make_bloom(request):
+    return BloomSeen if request.param == "bloom" else request.getfixturevalue("mapped")
+
+
+def test_a_key_is_new_once(make):
+    seen = make()
+    key, other = keys(2)
+
+    assert [seen.add(key), seen.add(key), seen.add(other), seen.add(key)] == [
         True,
         False,
-        False,
+        True,
         False,
     ]
     assert len(seen) == 2
 
 
-@pytest.mark.parametrize(
-    "same",
-    [
-        "http://a.test/x#fragment",
-        "http://A.TEST/x",
-        "HTTP://a.test/x",
-        "http://a.test:80/x",
-        "http://a.test./x",
-        "http://a.test/y/../x",
-        "http://a.test/./x",
-        "http://a.test/%78",
-        "http://a.test/x?",
-        " http://a.test/x ",
-    ],
-)
-def test_spellings_of_one_url_have_one_fingerprint(same):
-    assert key(same) == key("http://a.test/x")
+def test_to_ask_for_a_key_is_not_to_add_it(make):
+    seen = make(capacity=2)
+    added, others = keys(6)[:3], keys(6)[3:]
+
+    for key in added:
+        seen.add(key)
+
+    assert [key in seen for key in (*added, *others, *others)] == [True] * 3 + [False] * 6
+    assert len(seen) == 3
+
+
+def test_an_empty_one_has_no_keys(make):
+    assert len(make()) == 0
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        "https://a.test/x",
-        "http://a.test:8080/x",
-        "http://a.test/X",
-        "http://a.test/x/",
-        "http://a.test/x?q",
-        "http://www.a.test/x",
-        "http://user@a.test/x",
-        "http://a.test/x%2Fy",
-    ],
+    "key", [bytes(16), b"\xff" * 16, b"\x80" + bytes(15), b"\x7f" + b"\xff" * 15]
 )
-def test_other_urls_have_other_fingerprints(other):
-    assert key(other) != key("http://a.test/x")
+def test_any_16_bytes_are_a_key(make, key):
+    seen = make()
+
+    assert seen.add(key)
+    assert not seen.add(key)
+    assert seen.add(b"\x01" * 16)
 
 
-def test_an_empty_path_is_the_root():
-    assert key("http://a.test") == key("http://a.test/")
+def test_no_key_is_forgotten_however_many_follow(make):
+    seen = make(capacity=100)
+    many = keys(5000)
+
+    assert all(map(seen.add, many))
+    assert not any(map(seen.add, many))
+    assert len(seen) == len(many)
 
 
-def test_method_and_body_count_and_what_is_not_asked_for_does_not():
-    url = "http://a.test/x"
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.binary(min_size=16, max_size=16)))
+def test_bloom_says_what_exact_says(given_keys):
+    bloom, exact = BloomSeen(capacity=3), ExactSeen()
 
-    assert key(url, method="POST") != key(url)
-    assert key(url, method="POST", body=b"1") != key(url, method="POST", body=b"2")
-    assert key(url, method="post") == key(url, method="POST")
-    assert key(url, headers={"X": "1"}, meta={"a": 1}, depth=9, priority=3) == key(url)
-
-
-def test_sixteen_bytes():
-    assert len(key("http://a.test/")) == 16
+    assert [bloom.add(key) for key in given_keys] == [exact.add(key) for key in given_keys]
+    assert len(bloom) == len(exact)
 
 
-asked = st.tuples(
-    st.sampled_from(["GET", "POST", "PUT", "G"]), st.text(max_size=12), st.binary(max_size=12)
-)
+def test_filters_are_added_when_the_last_is_full_each_twice_as_large(make_bloom):
+    seen = make_bloom(capacity=1000)
+    grown = []
+    for number, key in enumerate(keys(7001)):
+        seen.add(key)
+        if filters(seen) > len(grown):
+            grown.append((number, seen.size))
+
+    assert [number for number, _ in grown] == [0, 1000, 3000, 7000]
+    first, *_, all_four = [size for _, size in grown]
+    assert 15 < all_four / first < 18
 
 
-@given(asked, asked)
-def test_parts_never_run_together(one, two):
-    keys = [
-        fingerprint(Request("http://a.test/", method=method, body=body), url)
-        for method, url, body in (one, two)
+@pytest.mark.parametrize(("rate", "capacity"), [(1e-1, 200), (1e-2, 1000)])
+def test_errors_stay_below_the_rate_however_often_it_grows(make_bloom, rate, capacity):
+    seen = make_bloom(capacity=capacity, error_rate=rate)
+    distinct = keys(127 * capacity)
+
+    new = sum(map(seen.add, distinct))
+
+    assert filters(seen) == 7
+    assert len(seen) == new
+    assert 0.7 * rate < 1 - new / len(distinct) < rate
+
+
+def test_at_the_default_rate_no_error_is_met(make_bloom):
+    seen = make_bloom(capacity=2000)
+
+    assert all(map(seen.add, keys(100_000)))
+
+
+def test_ten_million_keys_fit_in_80_megabytes():
+    seen = BloomSeen()
+    while seen._capacity < 10_000_000:
+        seen._grow()
+
+    assert seen.size < 64e6
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_ten_million_keys_take_80_megabytes_of_memory():
+    seen = BloomSeen()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for number in range(10_000_000):
+        assert seen.add(fingerprint_of(f"http://example.org/{number}"))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+
+    assert len(seen) == 10_000_000
+    assert grown < 80e6, grown
+
+
+@pytest.mark.parametrize("options", [{"capacity": 0}, {"capacity": -1}])
+def test_a_bad_capacity_is_refused(make_bloom, options):
+    with pytest.raises(ValueError, match="capacity must be 1 or more"):
+        make_bloom(**options)
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.1, 1.5, float("nan")])
+def test_a_bad_rate_is_refused(make_bloom, rate):
+    with pytest.raises(ValueError, match="error_rate must be between 0 and 1"):
+        make_bloom(error_rate=rate)
+
+
+def test_repr():
+    seen = BloomSeen(capacity=1000)
+    for key in keys(1500):
+        seen.add(key)
+
+    assert repr(seen) == "<BloomSeen 1,500 keys in 2 filters, 0.0 MB>"
+
+
+def test_files_that_exist_are_gone_on_with(mapped):
+    before = mapped(capacity=1000, error_rate=1e-6)
+    assert all(map(before.add, keys(4500)))
+    before.close()
+
+    after = mapped(capacity=7, error_rate=0.5)
+
+    assert filters(after) == 3
+    assert abs(len(after) - 4500) < 45
+    assert not any(map(after.add, keys(4500)))
+    assert all(map(after.add, keys(4500, 20_000)))
+    assert [bloom.capacity for bloom in after._filters[::-1]] == [
+        1000,
+        2000,
+        4000,
+        8000,
+        16000,
+    ]
+    assert [bloom.error_rate for bloom in after._filters[::-1]] == [
+        pytest.approx(0.45e-6 / 2**place) for place in range(5)
     ]
 
-    assert (keys[0] == keys[1]) == (one == two)
+
+def test_files_without_keys_can_be_reopened(mapped):
+    mapped(capacity=1000).close()
+
+    assert len(mapped(capacity=1000)) == 0
 
 
-def test_a_url_that_looks_like_another_with_a_body_is_another():
-    one = fingerprint(Request("http://a.test/", method="POST", body=b"x"), "http://a.test/")
-    two = fingerprint(Request("http://a.test/", method="POST"), "http://a.test/x")
+def test_what_was_added_is_in_the_files_at_once(mapped):
+    """As after a crash: nothing was closed."""
+    assert all(map(mapped(capacity=1000).add, keys(1500)))
 
-    assert one != two
+    assert not any(map(mapped(capacity=1000).add, keys(1500)))
+
+
+def test_a_file_that_was_not_finished_is_made_again(mapped, tmp_path):
+    (tmp_path / "seen.0.new").write_bytes(b"half a head")
+
+    seen = mapped(capacity=1000)
+
+    assert all(map(seen.add, keys(10)))
+    assert [path.name for path in tmp_path.iterdir()] == ["seen.0"]
+
+
+def test_a_file_of_another_kind_is_not_overwritten(mapped, tmp_path):
+    (tmp_path / "seen.0").write_bytes(b"my thesis" * 1000)
+
+    with pytest.raises(ValueError, match=r"seen\.0"):
+        mapped()
+
+    assert (tmp_path / "seen.0").read_bytes() == b"my thesis" * 1000
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pybloomfilter", None)
+
+    with pytest.raises(ImportError, match=r"crawler\[mmap\]"):
+        MmapSeen(tmp_path / "seen")
+
+
+def test_the_package_is_imported_only_when_asked_for():
+    program = (
+        "import sys, crawler.frontier.admission.seen; sys.exit('pybloomfilter' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+URL = "http://example.org/"
+REQUESTS = {
+    "plain": fingerprint_of(URL),
+    "method": fingerprint_of(URL, "POST"),
+    "body": fingerprint_of(URL, body=b"a"),
+    "body of the same text": fingerprint_of(URL + "1 a"),
+    "empty header": fingerprint_of(URL, headers=[("a", "")]),
+    "header": fingerprint_of(URL, headers=[("a", "bc")]),
+    "header, other border": fingerprint_of(URL, headers=[("ab", "c")]),
+    "two headers": fingerprint_of(URL, headers=[("a", ""), ("b", "c")]),
+    "one header twice": fingerprint_of(URL, headers=[("a", "bc"), ("a", "bc")]),
+    "header and body": fingerprint_of(URL, body=b"a", headers=[("a", "bc")]),
+    "body like a header": fingerprint_of(URL, body=b"0 1 a2 bc"),
+    "surrogate": fingerprint_of(URL + "\ud800"),
+}
+
+
+def test_different_requests_have_different_fingerprints():
+    assert len(set(REQUESTS.values())) == len(REQUESTS)
+    assert {len(key) for key in REQUESTS.values()} == {16}
+
+
+def test_case_and_order_of_header_names_do_not_count():
+    one = fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "B")])
+    other = fingerprint_of(URL, headers=iter([("x-a", "B"), ("accept-language", "de")]))
+
+    assert one == other
+    assert one != fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "b")])
+
+
+def test_no_headers_are_none_however_given():
+    assert (
+        fingerprint_of(URL, headers=iter(()))
+        == fingerprint_of(URL, headers=[])
+        == REQUESTS["plain"]
+    )
+
+
+@settings(deadline=None)
+@given(*[st.tuples(st.text(), st.binary(), st.lists(st.tuples(st.text(), st.text())))] * 2)
+def test_fingerprints_are_equal_only_if_the_requests_are(one, other):
+    def same(request):
+        url, body, headers = request
+        return url, body, sorted((name.lower(), value) for name, value in headers)
+
+    def fingerprint(request):
+        url, body, headers = request
+        return fingerprint_of(url, "GET", body, headers)
+
+    assert (fingerprint(one) == fingerprint(other)) == (same(one) == same(other))
