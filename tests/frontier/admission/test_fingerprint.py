@@ -1,28 +1,14 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Request
-from crawler.frontier.admission.fingerprint import fingerprint
-from crawler.frontier.admission.seen import ExactSeen
+from crawler.frontier.admission.fingerprint import fingerprint, fingerprint_of
 from crawler.url import canonicalize
 
 
 def key(url, **fields):
     return fingerprint(Request(url, **fields), canonicalize(url))
-
-
-def test_says_once_that_a_key_is_new():
-    seen = ExactSeen()
-
-    assert [seen.add(each) for each in (b"a", b"b", b"a", b"a", b"b")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
-    assert len(seen) == 2
 
 
 @pytest.mark.parametrize(
@@ -98,3 +84,55 @@ def test_a_url_that_looks_like_another_with_a_body_is_another():
     two = fingerprint(Request("http://a.test/", method="POST"), "http://a.test/x")
 
     assert one != two
+
+
+URL = "http://example.org/"
+REQUESTS = {
+    "plain": fingerprint_of(URL),
+    "method": fingerprint_of(URL, "POST"),
+    "body": fingerprint_of(URL, body=b"a"),
+    "body of the same text": fingerprint_of(URL + "1 a"),
+    "empty header": fingerprint_of(URL, headers=[("a", "")]),
+    "header": fingerprint_of(URL, headers=[("a", "bc")]),
+    "header, other border": fingerprint_of(URL, headers=[("ab", "c")]),
+    "two headers": fingerprint_of(URL, headers=[("a", ""), ("b", "c")]),
+    "one header twice": fingerprint_of(URL, headers=[("a", "bc"), ("a", "bc")]),
+    "header and body": fingerprint_of(URL, body=b"a", headers=[("a", "bc")]),
+    "body like a header": fingerprint_of(URL, body=b"0 1 a2 bc"),
+    "surrogate": fingerprint_of(URL + "\ud800"),
+}
+
+
+def test_different_requests_have_different_fingerprints():
+    assert len(set(REQUESTS.values())) == len(REQUESTS)
+    assert {len(key) for key in REQUESTS.values()} == {16}
+
+
+def test_case_and_order_of_header_names_do_not_count():
+    one = fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "B")])
+    other = fingerprint_of(URL, headers=iter([("x-a", "B"), ("accept-language", "de")]))
+
+    assert one == other
+    assert one != fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "b")])
+
+
+def test_no_headers_are_none_however_given():
+    assert (
+        fingerprint_of(URL, headers=iter(()))
+        == fingerprint_of(URL, headers=[])
+        == REQUESTS["plain"]
+    )
+
+
+@settings(deadline=None)
+@given(*[st.tuples(st.text(), st.binary(), st.lists(st.tuples(st.text(), st.text())))] * 2)
+def test_fingerprints_are_equal_only_if_the_requests_are(one, other):
+    def same(request):
+        url, body, headers = request
+        return url, body, sorted((name.lower(), value) for name, value in headers)
+
+    def of(request):
+        url, body, headers = request
+        return fingerprint_of(url, "GET", body, headers)
+
+    assert (of(one) == of(other)) == (same(one) == same(other))
