@@ -335,8 +335,8 @@ class Frontier:
 
     def _choose(self, host: Host, now: float) -> Request | None:
         """Return the request to begin with *host*: what waits, or a question that comes first."""
-        if host.questions:
-            return host.questions.pop()
+        if host.robots_requests:
+            return host.robots_requests.pop()
         while (request := self._waiting.pull(host)) is not None:
             if self._politeness.robots:
                 allowed = self._robots.allows(host, request, now)

@@ -11,7 +11,7 @@ from ..durable.shelf import StoredQueue
 from .request_queue import RequestQueue
 
 #: Seconds the failures of a host are remembered after it has rested, with nothing to do.
-_GRUDGE = 1800.0
+_FAILURE_MEMORY = 1800.0
 
 #: Instead of the time something wakes at: it is ready, or on no heap at all.
 READY = float("-inf")
@@ -35,30 +35,30 @@ class Host:
     What is known of a host, and what waits for it.
 
     It says what follows from that alone; when its turn comes, among others and by the rules
-    of politeness, is for HostSchedule, which alone changes *wakes_at*, *fades_at* and *in_line*.
+    of politeness, is for HostSchedule, which alone changes *wakes_at*, *forget_at* and *waits_for_address*.
     """
 
     __slots__ = (
         "address",
+        "batch_left",
+        "batch_place",
         "crawl_delay",
         "delay",
         "done",
-        "fades_at",
         "failed",
         "failures",
+        "forget_at",
         "in_flight",
-        "in_line",
         "latency",
-        "later",
         "name",
         "parked",
         "paused",
-        "questions",
         "queue",
         "ready_at",
+        "retries",
+        "robots_requests",
         "shelf",
-        "turn",
-        "turn_left",
+        "waits_for_address",
         "wakes_at",
         "was_ready_at",
         "why",
@@ -70,7 +70,7 @@ class Host:
         #: What waits on disk only, behind what is in the queue.
         self.shelf: StoredQueue | None = None
         #: Requests that are to be tried again, by when; most hosts never have any.
-        self.later: list[tuple[float, int, Request]] | None = None
+        self.retries: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
         self.ready_at = 0.0
         #: The same before the last request began, if no other was in flight then.
@@ -83,51 +83,57 @@ class Host:
         self.done = 0
         self.failed = 0
         #: Requests for robots.txt, which go before all others and need no leave.
-        self.questions: list[Request] | None = None
+        self.robots_requests: list[Request] | None = None
         self.paused = False
-        #: What all but questions must wait for: its robots.txt, its address.
+        #: What all but robots_requests must wait for: its robots.txt, its address.
         self.parked = ""
         #: Whether it stands in the line of its address.
-        self.in_line = False
+        self.waits_for_address = False
         #: Why it rests until ready_at.
         self.why = ""
         self.address: Address | None = None
         #: Since when it has had its turn, its place among those of that time, and how many more
         #: requests it may begin in it.
-        self.turn = (0.0, 0)
-        self.turn_left = 0
+        self.batch_place = (0.0, 0)
+        self.batch_left = 0
         #: The time of its entry on the heap of those that rest; entries of other times are stale.
         self.wakes_at = NEVER
         #: The time of its entry on the heap of those that have nothing to do.
-        self.fades_at = NEVER
+        self.forget_at = NEVER
 
     @property
     def queued(self) -> int:
         on_disk = self.shelf.size if self.shelf is not None else 0
-        return self.queue.size + (len(self.later) if self.later else 0) + on_disk
+        return self.queue.size + (len(self.retries) if self.retries else 0) + on_disk
 
     @property
     def has_work(self) -> bool:
-        return bool(self.questions or ((self.queue.size or self.later) and not self.parked))
+        return bool(self.robots_requests or ((self.queue.size or self.retries) and not self.parked))
 
     def due(self) -> float:
-        if self.queue.size or self.questions or not self.later:
+        if self.queue.size or self.robots_requests or not self.retries:
             return self.ready_at
-        return max(self.ready_at, self.later[0][0])
+        return max(self.ready_at, self.retries[0][0])
 
     @property
-    def lasts_until(self) -> float:
+    def forgettable_at(self) -> float:
         """When the host, with nothing to do, may be forgotten; never while anybody relies on it."""
-        if self.parked or self.paused or self.in_line or self.in_flight or self.delay is not None:
+        if (
+            self.parked
+            or self.paused
+            or self.waits_for_address
+            or self.in_flight
+            or self.delay is not None
+        ):
             return NEVER
         if self.shelf is not None:
             return NEVER
-        return self.ready_at + _GRUDGE if self.failures else self.ready_at
+        return self.ready_at + _FAILURE_MEMORY if self.failures else self.ready_at
 
-    def ripen(self, now: float) -> None:
+    def move_due_retries(self, now: float) -> None:
         """Let what was to be tried again by *now* go before all of its rank."""
-        while self.later and self.later[0][0] <= now:
-            self.queue.put_first(heapq.heappop(self.later)[2])
+        while self.retries and self.retries[0][0] <= now:
+            self.queue.put_first(heapq.heappop(self.retries)[2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _WEIGHT = 0.3
 _PRIORITY_SECONDS = 1.0
 #: How many requests a host that needs no rest, and shares no address, begins before the others
 #: go first: it has the connections, and much that is remembered of it.
-_TURN = 16
+_BATCH = 16
 #: How many stale entries a heap may have besides one for each host.
 _SLACK = 100
 
@@ -78,12 +78,12 @@ class HostSchedule:
             self._make_ready(host, now)
 
     def ask(self, host: Host, question: Request, now: float) -> None:
-        host.questions = [*(host.questions or ()), question]
+        host.robots_requests = [*(host.robots_requests or ()), question]
         self.schedule(host, now)
 
     def put_later(self, host: Host, request: Request, due: float, now: float) -> None:
-        host.later = host.later or []
-        heapq.heappush(host.later, (due, next(self._numbers), request))
+        host.retries = host.retries or []
+        heapq.heappush(host.retries, (due, next(self._numbers), request))
         self.queued += 1
         self.schedule(host, now)
 
@@ -122,10 +122,10 @@ class HostSchedule:
         host.was_ready_at = NEVER if host.in_flight else host.ready_at
         host.in_flight += 1
         pause = self.pause_of(host)
-        host.turn_left = 0 if pause else (host.turn_left or _TURN) - 1
+        host.batch_left = 0 if pause else (host.batch_left or _BATCH) - 1
         self.rest(host, now, pause, "delay")
         if host.address is not None:
-            host.turn_left = 0
+            host.batch_left = 0
             self._use(host.address, now, by=1)
         self.schedule(host, now)
 
@@ -167,7 +167,7 @@ class HostSchedule:
             self.schedule(host, now)
 
     def park(self, host: Host, why: str) -> None:
-        """Let nothing but questions be taken from *host* until unpark()."""
+        """Let nothing but robots_requests be taken from *host* until unpark()."""
         host.parked = why
 
     def unpark(self, host: Host, now: float) -> None:
@@ -180,9 +180,9 @@ class HostSchedule:
 
     def drain(self, host: Host, now: float) -> Iterator[Request]:
         """Take out all that waits for *host*."""
-        for _, _, request in host.later or ():
+        for _, _, request in host.retries or ():
             host.queue.put(request)
-        host.later = None
+        host.retries = None
         while host.queue.size:
             yield self.pull(host)
         self.schedule(host, now)
@@ -209,7 +209,7 @@ class HostSchedule:
             turn = self._turn(host) if host.wakes_at > now else None
             if turn is not None:
                 self._rest_until(max(turn, now), host)
-        elif host.fades_at == NEVER:
+        elif host.forget_at == NEVER:
             self._let_fade(host, now)
         if host.address is not None and host.address.waiting:
             self._call(host.address)
@@ -221,7 +221,7 @@ class HostSchedule:
         if isinstance(one, Address):
             is_free = one.in_flight < self._politeness.address_limit
             return one.ready_at if one.waiting and is_free else None
-        if not one.has_work or one.in_line or one.paused:
+        if not one.has_work or one.waits_for_address or one.paused:
             return None
         if one.in_flight and one.in_flight >= self.limit(one):
             return None
@@ -282,16 +282,16 @@ class HostSchedule:
                 return
             due, _, _ = heapq.heappop(self._resting)
             if isinstance(one, Host):
-                one.ripen(now)
+                one.move_due_retries(now)
             one.wakes_at = READY
             self._make_ready(one, due)
 
     def _make_ready(self, one: Host | Address, due: float) -> None:
         host = one.waiting[0] if isinstance(one, Address) else one
         number = next(self._numbers)
-        if not host.turn_left:
-            host.turn = (due, number)
-        since, place = host.turn
+        if not host.batch_left:
+            host.batch_place = (due, number)
+        since, place = host.batch_place
         key = since - host.queue.priority * _PRIORITY_SECONDS
         heapq.heappush(self._ready, (key, place, number, one))
 
@@ -299,18 +299,18 @@ class HostSchedule:
         """Forget the hosts that have had nothing to do for long enough."""
         while self._idle and self._idle[0][0] <= now:
             _, _, host = heapq.heappop(self._idle)
-            host.fades_at = NEVER
+            host.forget_at = NEVER
             self.schedule(host, now)
 
     def _let_fade(self, host: Host, now: float) -> None:
-        lasts_until = host.lasts_until
-        if lasts_until <= now:
+        forgettable_at = host.forgettable_at
+        if forgettable_at <= now:
             # What was forgotten may come up again when there is a new record by its name.
             if self._hosts.get(host.name) is host:
                 del self._hosts[host.name]
-        elif lasts_until < NEVER:
-            host.fades_at = lasts_until
-            heapq.heappush(self._idle, (lasts_until, next(self._numbers), host))
+        elif forgettable_at < NEVER:
+            host.forget_at = forgettable_at
+            heapq.heappush(self._idle, (forgettable_at, next(self._numbers), host))
 
     # -- addresses --------------------------------------------------------------------------
 
@@ -319,7 +319,7 @@ class HostSchedule:
         address = host.address
         if address is None or (not address.waiting and self._is_free(address, now)):
             return True
-        host.in_line = True
+        host.waits_for_address = True
         address.waiting.append(host)
         self._call(address)
         return False
@@ -329,7 +329,7 @@ class HostSchedule:
         chosen = None
         while chosen is None and address.waiting and self._is_free(address, now):
             host = address.waiting.popleft()
-            host.in_line = False
+            host.waits_for_address = False
             chosen = host if self._is_due(host, now) else None
         if chosen is None:
             self._call(address)

@@ -14,7 +14,7 @@ def request(n=0, **rest):
     [
         ("parked", "robots.txt"),
         ("paused", True),
-        ("in_line", True),
+        ("waits_for_address", True),
         ("in_flight", 1),
         ("delay", 0.0),
         ("shelf", StoredQueue()),
@@ -23,26 +23,26 @@ def request(n=0, **rest):
 def test_a_host_that_somebody_relies_on_is_never_forgotten(name, value):
     host = Host("a.test")
     host.ready_at = 5.0
-    assert host.lasts_until == 5.0
+    assert host.forgettable_at == 5.0
 
     setattr(host, name, value)
 
-    assert host.lasts_until == NEVER
+    assert host.forgettable_at == NEVER
 
 
 def test_failures_are_remembered_after_a_rest():
     host = Host("a.test")
     host.ready_at, host.failures = 5.0, 1
 
-    assert 5.0 < host.lasts_until < NEVER
+    assert 5.0 < host.forgettable_at < NEVER
 
 
 def test_what_is_ripe_goes_before_its_rank_and_the_rest_waits():
     host = Host("a.test")
     host.queue.put(request(0))
-    host.later = [(1.0, 1, request(1)), (9.0, 2, request(2))]
+    host.retries = [(1.0, 1, request(1)), (9.0, 2, request(2))]
 
-    host.ripen(5.0)
+    host.move_due_retries(5.0)
 
     assert [host.queue.get().url for _ in range(2)] == ["http://a.test/1", "http://a.test/0"]
     assert host.queued == 1

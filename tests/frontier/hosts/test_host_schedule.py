@@ -171,7 +171,7 @@ def test_a_parked_host_answers_questions_only():
 
     hosts.ask(host, request("a", "robots.txt"), now=0.0)
     assert hosts.ready(0.0) is host
-    host.questions.pop()
+    host.robots_requests.pop()
     hosts.begin(host, 0.0)
     hosts.end(host, 1.0)
     assert hosts.ready(1.0) is None
