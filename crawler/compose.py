@@ -187,21 +187,23 @@ def stream(
         trust = fetcher.trust if isinstance(fetcher, CurlFetch) else bool
         job = _job(job, cleanup)
         if job is not None:
-            fetcher = job.around(fetcher)
-            job.store.on_failure = result.fail
+            fetcher = job.outputs.around(fetcher)
+            job.journal.commits.on_failure = result.fail
         downloads = [*download_middlewares, *map(_made, spider.download_middlewares)]
         around = Middlewares(fetcher, downloads)
         cleanup.callback(around.close)
         fetch_one = partial(_fetch_for, scheduler, around)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         scheduler.init(
-            replace(settings.request_args(), store=job.store if job else None),
+            replace(settings.request_args(), journal=job.journal if job else None),
             settings.data_args(),
             replace(
                 settings.module_args(
                     downloaders=[Downloader(around)],
                     analyzers=remote or [analyzer_of(chain)],
-                    pipelines=[Pipeline(*feeds, result.keep, keep=job.keep if job else bool)],
+                    pipelines=[
+                        Pipeline(*feeds, result.keep, keep=job.outputs.keep if job else bool)
+                    ],
                 ),
                 on_stuck=job.on_stuck if job else None,
             ),

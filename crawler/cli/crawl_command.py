@@ -74,8 +74,8 @@ def run_and_report(
     report: Path | None = None,
 ) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
-    job.on_stuck = job.store.strike
-    at_once = [feed for feed in feeds if feed not in job.feeds]
+    job.on_stuck = job.journal.marks.end_process
+    at_once = [feed for feed in feeds if feed not in job.outputs.feeds]
     with Interrupts() as interrupts:
         try:
             result = stream(spider, feeds=at_once, settings=settings, job=job)
@@ -88,7 +88,9 @@ def run_and_report(
         summary, told = result.summary, to_dict(result.summary, watch)
         rows = report_rows(summary, watch, feeds)
         if result.failure is None:
-            job.note("report", {"rows": rows, "summary": told, "commits": job.store.commits + 1})
+            job.note(
+                "report", {"rows": rows, "summary": told, "commits": job.journal.store.commits + 1}
+            )
         if as_json:
             click.echo(json.dumps(told, indent=4))
         else:

@@ -1,38 +1,43 @@
 """
 Which request may be fetched, and when.
 
-A request is outstanding from admit() to settle(). Scope and seen decide once, at the admission;
-a redirect hop or a request put back re-enters behind them, keeping its identity.
+A request is outstanding from admit() to settle(). Scope and seen decide once, at admission;
+a redirect hop or a request put back waits again behind them, with the same identity.
+contract.py is what the rest of the crawler uses.
 """
 
 from .admission.scope import Scope
 from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
-from .after_fetch import Next
 from .budget import Budget
-from .durable.sqlite_journal import DurableFrontier
-from .durable.store import Store
+from .contract import FrontierContract, FrontierView, Next, Taken
+from .durable.recovery import Recovered
+from .durable.sqlite_journal import SqliteJournal
 from .frontier import Frontier
 from .hosts.host import HostFigures
 from .hosts.politeness import Politeness
-from .outcome import DONE, Outcome, UrlCounts, failed, refused
+from .ledger import UrlCounts
+from .outcome import DONE, Outcome, failed, refused
 from .retries import Retries
 
 __all__ = [
     "DONE",
     "BloomSeen",
     "Budget",
-    "DurableFrontier",
     "ExactSeen",
     "Frontier",
+    "FrontierContract",
+    "FrontierView",
     "HostFigures",
     "MmapSeen",
     "Next",
     "Outcome",
     "Politeness",
+    "Recovered",
     "Retries",
     "Scope",
-    "Store",
+    "SqliteJournal",
+    "Taken",
     "TrapGuard",
     "UrlCounts",
     "failed",

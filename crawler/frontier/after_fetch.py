@@ -1,27 +1,20 @@
-"""AfterFetch: what comes after a fetch."""
+"""AfterFetch: what comes after a fetch: another try, a redirect hop, the analysis or the end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import NamedTuple
 
 from ..data import Request, Response
 from ..errors import ModuleError, Refusal, Retry
 from ..http.redirect import PERMANENT, is_redirect
 from .admission.admission import Admission
+from .contract import Next
 from .hosts.politeness import Politeness
 from .outcome import Outcome, failed, refused
 from .retries import Retries
 
 _MOST_MOVED = 10_000
-
-
-class Next(Enum):
-    """What comes after a fetch, if it was not the end of the request."""
-
-    ANALYZE = "analyze"
-    AGAIN = "again"
 
 
 class RetryLater(NamedTuple):
@@ -39,11 +32,11 @@ class Hop(NamedTuple):
 
 class AfterFetch:
     """
-    Decides what comes after a fetch; it is the frontier that does it.
+    Decides what comes after a fetch; the frontier carries it out.
 
     A retry comes before a redirect: a response that is worth another try is not followed.
-    Attempts are those at one URL, so each hop has all of them. Where *is_dead* says that a
-    URL's host was given up, no hop leads.
+    Attempts are those at one URL, so each hop has all of them. A hop to a host that was given
+    up, as *is_dead* returns, ends the request.
     """
 
     def __init__(
@@ -53,17 +46,17 @@ class AfterFetch:
         politeness: Politeness,
         is_dead: Callable[[str], bool],
     ) -> None:
-        #: Where pages have gone for good, as far as there is room to remember.
+        #: By URL, where pages have moved for good; up to a number of them.
         self.moved: dict[str, str] = {}
         self._admission = admission
         self._retries = retries
         self._politeness = politeness
         self._is_dead = is_dead
 
-    def after(
+    def decide(
         self, request: Request, result: Response | ModuleError, *, is_last: bool
     ) -> Next | Outcome | RetryLater | Hop:
-        """Say what comes after *request* ended with *result*; no more tries if it *is_last*."""
+        """Return what comes after *request* ended with *result*; no more tries if it *is_last*."""
         cause = result.__cause__ if isinstance(result, ModuleError) else None
         if isinstance(cause, Refusal):
             return refused(cause.reason)
@@ -77,7 +70,7 @@ class AfterFetch:
     def _another(
         self, request: Request, result: Response | ModuleError, cause: BaseException | None
     ) -> RetryLater:
-        attempts = (*request.attempts, _told(result))
+        attempts = (*request.attempts, _described(result))
         wait = self._politeness.growing(self._retries.wait, len(attempts))
         least = cause.delay if isinstance(cause, Retry) else 0.0
         return RetryLater(request.replace(attempts=attempts), max(wait, least))
@@ -93,5 +86,5 @@ class AfterFetch:
         return Hop(hop.replace(attempts=()))
 
 
-def _told(result: Response | ModuleError) -> str:
+def _described(result: Response | ModuleError) -> str:
     return f"status {result.status}" if isinstance(result, Response) else result.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from ..data import Request
-from .outcome import Ledger
+from .ledger import Ledger
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,53 @@
-"""FrontierView: what is due next, when, and what keeps it, in figures and in words."""
+"""View: what waits, what is due next and when, in figures and in words."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Mapping
 
-from .budget import Spending
-from .hosts.backoff import Backoff
 from .hosts.host import HostFigures
-from .hosts.host_schedule import HostSchedule
+from .ledger import UrlCounts
+from .parts import Parts
 
 
-class FrontierView:
-    """Looks at what waits, for people; it changes nothing."""
+class View:
+    """Implements FrontierView of contract.py."""
 
-    def __init__(
-        self, hosts: HostSchedule, manners: Backoff, spending: Spending, clock: Callable[[], float]
-    ) -> None:
-        self._hosts = hosts
-        self._backoff = manners
-        self._spending = spending
-        self._clock = clock
+    def __init__(self, parts: Parts, moved: Mapping[str, str]) -> None:
+        self.retried = 0
+        #: How many requests are between take() and their end.
+        self.taken = 0
+        self._ledger = parts.ledger
+        self._waiting = parts.waiting
+        self._hosts = parts.hosts
+        self._backoff = parts.backoff
+        self._spending = parts.spending
+        self._flowing = parts.flowing
+        self._clock = parts.clock
+        self._moved = moved
 
-    def busiest(self, most: int) -> list[HostFigures]:
-        """Return the figures of the hosts with the most to do."""
+    @property
+    def idle(self) -> bool:
+        return not self._ledger.pending
+
+    @property
+    def moved(self) -> int:
+        return len(self._moved)
+
+    @property
+    def paused(self) -> bool:
+        return not self._flowing.is_set()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def counts(self) -> UrlCounts:
+        return self._ledger.counts()
+
+    def samples(self) -> dict[str, list[str]]:
+        return {reason: list(urls) for reason, urls in self._ledger.samples.items()}
+
+    def hosts(self, most: int = 20) -> list[HostFigures]:
         now = self._clock()
         busiest = heapq.nsmallest(
             most, self._hosts, key=lambda h: (-h.queued - h.in_flight, h.name)
@@ -31,17 +55,21 @@ class FrontierView:
         return [self._hosts.figures(host, now) for host in busiest]
 
     def waiting_for(self) -> str:
-        """Say in one line what keeps the next of the requests that wait from being taken."""
+        if self.idle:
+            return "nothing: all is settled"
+        if self.paused:
+            return "resume(): the crawl is paused"
+        if not self._hosts.queued:
+            return f"{self.taken} requests in flight or being analysed"
         due = self._hosts.first()
-        if due is None:
-            held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
-            named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
-            return ", ".join(named) or "a free downloader"
-        when, name, why = due
-        return f"{name} ({why or 'due'}), in {max(0.0, when - self._clock()):.1f} s"
+        if due is not None:
+            when, name, why = due
+            return f"{name} ({why or 'due'}), in {max(0.0, when - self._clock()):.1f} s"
+        held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
+        named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
+        return ", ".join(named) or "a free downloader"
 
     def resting(self) -> str:
-        """Say why the host that is due first is not due yet; empty if one is, or none is to be."""
         now = self._clock()
         due = self._hosts.first()
         if due is None:
@@ -54,6 +82,5 @@ class FrontierView:
         return due[2] if due[2] == "address" else self._backoff.why_resting(host)
 
     def next_wake(self) -> float | None:
-        """Return the seconds until the next request is due; None if none waits for its time."""
         due = self._hosts.first()
         return None if due is None else max(0.0, due[0] - self._clock())

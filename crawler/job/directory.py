@@ -1,10 +1,9 @@
-"""Job: a directory in which a crawl can be left at any moment, and gone on with."""
+"""Job: a directory in which a crawl can be interrupted at any moment, and continued."""
 
 from __future__ import annotations
 
 import fcntl
 import json
-import logging
 import os
 import socket
 import time
@@ -13,27 +12,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from ..data import Item, Request, Response
+from ..data import Request
 from ..errors import JobError
-from ..feed import Feed, Output, Stdout, WarcWriter, as_record, open_feed
-from ..frontier import Store
-from ..frontier.durable.recovery import Recovered
-
-log = logging.getLogger(__name__)
+from ..feed import Feed, WarcWriter
+from ..frontier import Recovered, SqliteJournal
+from .outputs import JobOutputs
 
 STATE = "state.db"
-PULSE = "state.pulse"
+MARKER = "state.marker"
+#: What it was called in format 1.
+_OLD_MARKER = "state.pulse"
 ABOUT = "job.json"
 LOCK = "lock"
 
 
 class Job:
     """
-    The state of a crawl, and where its outputs end, in the directory *path*.
+    A crawl in the directory *path*: its state, its outputs, and what it is about.
 
-    Only one process may have it open. Records and exchanges are held until the page they
-    come from is settled, and written then, all together: so whatever ends the process, an
-    output can be cut back to the records of exactly those pages that are settled.
+    Only one process may have it open.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -42,65 +39,48 @@ class Job:
         self._lock = _locked(self.path / LOCK)
         with ExitStack() as on_error:
             on_error.callback(os.close, self._lock)
-            self.store = Store(self.path / STATE)
-            on_error.callback(self.store.close)
-            self._ends: dict[str, int] = self.store.fact("outputs") or {}
-            self._written: dict[str, int] = self.store.fact("written") or {}
+            self.journal = SqliteJournal(self.path / STATE)
+            on_error.callback(self.journal.close)
+            ends = self.journal.store.fact("outputs")
+            written = self.journal.store.fact("written")
             on_error.pop_all()
-        #: What to do about a callback that never ends; None lets it be.
-        self.on_stuck: Callable[[Request], object] | None = None
-        self.feeds: list[Feed] = []
-        self.archive: WarcWriter | None = None
         #: Whether an earlier process has worked here.
-        self.has_begun = self.store.fact("outputs") is not None
+        self.has_begun = ends is not None
+        self.outputs = JobOutputs(self.path, ends or {}, written or {})
+        self.journal.commits.outputs = self.outputs
+        #: What to do about a callback that never ends; None leaves it alone.
+        self.on_stuck: Callable[[Request], object] | None = None
+        #: In words, what the job was about before and is not any more.
         self.changes: list[str] = []
-        self._outputs: dict[str, Output] = {}
-        self._records: dict[str, list[dict[str, Any]]] = {}
-        self._exchanges: dict[str, list[Response]] = {}
-        self.store.facts["outputs"] = self._positions
-        self.store.facts["written"] = self._counts
-        self.store.on_settle = self._write
-        self.store.on_put_back = self._drop
 
     @property
     def recovered(self) -> Recovered | None:
         """What was found of an earlier process; None before the crawl has begun."""
-        return self.store.recovered
+        return self.journal.recovered
+
+    @property
+    def failure(self) -> JobError | None:
+        """Why nothing is written any more, if so."""
+        return self.journal.commits.failure
 
     def open_feed(self, spec: str, *, append: bool = True) -> Feed:
-        """Open a feed as open_feed() does; one that this job has written goes on where it was."""
-        name = self._name(spec)
-        feed = open_feed(spec, append=append, position=self._ends.get(name))
-        if not isinstance(feed, Stdout):  # what is out cannot be cut back
-            feed.written = self._written.get(name, 0)
-            self._outputs[name] = feed
-            self.feeds.append(feed)
-        return feed
+        """Open a feed as open_feed() does; one that this job has written continues where it was."""
+        return self.outputs.open_feed(spec, append=append)
+
+    def open_archive(self, path: str) -> WarcWriter:
+        """Archive each exchange, request and response, to the WARC file *path*."""
+        return self.outputs.open_archive(path)
 
     def check_outputs(self, specs: Iterable[str]) -> None:
         """Raise JobError if *specs* are not the outputs that the records have gone to until now."""
-        wanted = {self._name(spec) for spec in specs}
-        if not self.has_begun or wanted == set(self._ends):
-            return
-        now = ", ".join(sorted(wanted - set(self._ends))) or "no other file"
-        before = ", ".join(sorted(self._ends)) or "no file"
-        raise JobError(
-            f"{self.path} has written to {before} until now, and {now} would lack that: "
-            f"name the same files again, or start over with --fresh"
-        )
-
-    def open_archive(self, path: str) -> WarcWriter:
-        name = self._name(path)
-        self.archive = WarcWriter(path, append=name in self._ends, position=self._ends.get(name))
-        self._outputs[name] = self.archive
-        return self.archive
+        if self.has_begun:
+            self.outputs.check(specs)
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """
-        Note what the job is *about*, and where its outputs begin.
+        Write down what the job is *about*, and where its outputs begin.
 
-        *changes* says in words what it was about before, where that is something else; the job
-        of another spider is a JobError.
+        Raises JobError if it was begun with another spider.
         """
         before = read_about(self.path) if self.has_begun else {}
         if before.get("spider", about["spider"]) != about["spider"]:
@@ -113,28 +93,11 @@ class Job:
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(about, indent=2, default=str) + "\n")
         draft.replace(self.path / ABOUT)
-        self.store.flush(anyway=True)
-
-    def keep(self, item: Item) -> None:
-        """Hold the record of *item* until its page is settled."""
-        self._records.setdefault(item.request.id, []).append(as_record(item.value))
-
-    def around(self, fetch: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        """Return *fetch*, holding what it answers for the archive until the page is settled."""
-        if self.archive is None:
-            return fetch
-
-        def fetch_and_hold(request: Request) -> Response:
-            response = fetch(request)
-            self._exchanges.setdefault(request.id, []).append(response)
-            return response
-
-        return fetch_and_hold
+        self.journal.commits.flush(anyway=True)
 
     def note(self, name: str, value: Any) -> None:
         """Write down *value*, which JSON must know, by *name*; the last one counts."""
-        self.store.notes[name] = value
-        self.store.flush(anyway=True)
+        self.journal.commits.note(name, value)
 
     @staticmethod
     def clear(path: str | os.PathLike[str]) -> None:
@@ -142,7 +105,7 @@ class Job:
         place = Path(path)
         lock = _locked(place / LOCK)
         try:
-            for name in (STATE, f"{STATE}-wal", f"{STATE}-shm", PULSE, ABOUT):
+            for name in (STATE, f"{STATE}-wal", f"{STATE}-shm", MARKER, _OLD_MARKER, ABOUT):
                 (place / name).unlink(missing_ok=True)
         finally:
             os.close(lock)
@@ -150,12 +113,12 @@ class Job:
     def close(self) -> None:
         """Write what is left, close the outputs, and let another process have the directory."""
         try:
-            self.store.close()
+            self.journal.close()
         finally:
-            failures = [error for error in map(_closed, self._outputs.values()) if error]
+            failure = self.outputs.close()
             os.close(self._lock)
-        if failures and self.store.failure is None:
-            raise failures[0]
+        if failure is not None and self.failure is None:
+            raise failure
 
     def __enter__(self) -> Self:
         return self
@@ -164,56 +127,11 @@ class Job:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Job {self.path}, {len(self._outputs)} outputs>"
-
-    def _write(self, number: str) -> None:
-        for record in self._records.pop(number, ()):
-            for feed in self.feeds:
-                _write(feed, record)
-        for response in self._exchanges.pop(number, ()):
-            if self.archive is not None:
-                self.archive(response)
-
-    def _drop(self, number: str) -> None:
-        self._records.pop(number, None)
-        self._exchanges.pop(number, None)
-
-    def _name(self, path: str) -> str:
-        """Return what an output is known by; one in the directory may be moved with it."""
-        place, home = Path(path).resolve(), self.path.resolve()
-        return str(place.relative_to(home) if place.is_relative_to(home) else place)
-
-    def _positions(self) -> dict[str, int]:
-        ends = {name: output.position() for name, output in self._outputs.items()}
-        return self._ends | ends
-
-    def _counts(self) -> dict[str, int]:
-        return self._written | {name: output.written for name, output in self._outputs.items()}
-
-
-def _write(feed: Feed, record: dict[str, Any]) -> None:
-    """Write one record; one that cannot be written is no reason to lose the others."""
-    try:
-        feed(record)
-    except (ValueError, TypeError) as error:
-        log.warning("a record cannot be written to %s: %s: %.200r", feed.path, error, record)
-
-
-def _closed(output: Output) -> JobError | None:
-    """Close *output*; return what kept it from being finished."""
-    try:
-        output.close()
-    except Exception as error:  # the others are to be closed as well
-        failure = JobError(
-            f"cannot finish {output.path}: {error}; put that right and go on with the same command"
-        )
-        failure.__cause__ = error
-        return failure
-    return None
+        return f"<Job {self.path}, {len(self.outputs)} outputs>"
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return what the job in *path* is about; nothing if that cannot be read."""
+    """Return what the job in *path* is about; empty if that cannot be read."""
     try:
         about = json.loads((path / ABOUT).read_text())
     except (OSError, ValueError):
@@ -222,7 +140,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Say what a job was about, and is not any more."""
+    """Yield in words what a job was about, and is not any more."""
     if not before:
         return
     if before.get("start_urls") != now["start_urls"]:
@@ -236,7 +154,7 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]
 
 
 def _locked(path: Path) -> int:
-    """Return the descriptor of the lock, which the system takes back when the process ends."""
+    """Return the descriptor of the lock, which the system releases when the process ends."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

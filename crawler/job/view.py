@@ -15,7 +15,8 @@ from typing import Any, Self
 
 from ..errors import InvalidURL, JobError
 from ..frontier import UrlCounts
-from ..frontier.durable.rows import FORMAT, key_of, seal
+from ..frontier.durable.rows import key_of, seal
+from ..frontier.durable.schema import FORMAT
 from .directory import LOCK, STATE, read_about
 
 _COLUMNS = (

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 
 from ..data import Request
 from ..frontier import (
     Budget,
-    DurableFrontier,
     Frontier,
+    FrontierContract,
     Politeness,
     Retries,
     Scope,
-    Store,
+    SqliteJournal,
     TrapGuard,
 )
 from ..module import Analyzer, Downloader, Module, Pipeline
@@ -36,7 +35,7 @@ class RequestArgs:
     The domains of the first requests are accepted in any case. A depth equal to
     *max_depth* is fetched; 0 means the first requests only, None no limit. *include* and
     *exclude* are regular expressions, looked for anywhere in a URL. *agent* is the name that
-    a robots.txt knows the crawler by. A crawl with a *store* goes on with what is in it.
+    a robots.txt knows the crawler by. A crawl with a *journal* continues what is recorded there.
     """
 
     accepted_domains: Collection[str] = ()
@@ -48,7 +47,7 @@ class RequestArgs:
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
-    store: Store | None = field(default=None, repr=False, compare=False)
+    journal: SqliteJournal | None = field(default=None, repr=False, compare=False)
     scope: Scope = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,11 +60,11 @@ class RequestArgs:
         object.__setattr__(self, "scope", scope)
         object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))
 
-    def frontier(self, first: Iterable[str] = ()) -> Frontier:
+    def frontier(self, first: Iterable[str] = ()) -> FrontierContract:
         """Return a new frontier, which accepts the domains of the *first* URLs too."""
-        make = Frontier if self.store is None else partial(DurableFrontier, self.store)
-        return make(
+        return Frontier(
             self.scope.including(first),
+            journal=self.journal,
             politeness=self.politeness,
             retries=self.retries,
             budget=self.budget,

@@ -13,7 +13,7 @@ from gevent.pool import Group
 from ..buffer import Pool
 from ..data import Item, Request, Response, new_id
 from ..errors import FrontierClosed, ModuleError, Refusal
-from ..frontier import Frontier
+from ..frontier import FrontierContract
 from ..module import Registrar
 from .args import DataArgs, ModuleArgs
 from .error_pool import ErrorPool
@@ -41,13 +41,13 @@ class Run:
             ▲                                   │
             └──────────────admit────────────────┘
 
-    The pools block whoever fills them; the frontier, which closes the circle, never does.
-    Whatever a module raises goes to *errors*.
+    A full pool blocks its producers; the frontier never does, so the cycle cannot deadlock.
+    What a module raises goes to *errors*.
     """
 
     def __init__(
         self,
-        frontier: Frontier,
+        frontier: FrontierContract,
         data: DataArgs,
         modules: ModuleArgs,
         registrar: Registrar,
@@ -61,7 +61,7 @@ class Run:
         self.items = Pool[tuple[Visit, Item]](data.item_buffer_cap, data.item_max_buffer_number)
         self.errors = errors
         self._args = modules
-        self._visits = Visits(frontier, modules.memory)
+        self._visits = Visits(frontier, modules.memory, modules.download_workers)
         self.memory = self._visits.memory
         self.stages = Stages(
             frontier,
@@ -107,7 +107,7 @@ class Run:
         """
         Fetch *request* as part of the crawl, and wait for it; raise what became of it instead.
 
-        A worker that waits is stood in for, so that the crawl goes on whatever waits.
+        While a worker waits here, a substitute works in its place: the crawl continues.
         """
         visit = self._workers.own_visit
         if visit is not None:
@@ -117,8 +117,8 @@ class Run:
         awaited: AsyncResult[Response] = AsyncResult()
         self.stages.awaited[request.id] = awaited
         try:
-            within = None if visit is None else visit.request.id
-            reason = self.frontier.admit(request, within=within)
+            awaited_by = None if visit is None else visit.request.id
+            reason = self.frontier.admit(request, awaited_by=awaited_by)
             if reason is not None:
                 raise Refusal(reason, request.url)
             with self.waiting():
@@ -127,7 +127,7 @@ class Run:
             del self.stages.awaited[request.id]
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Stand in for the worker that enters this, while it waits for another to get on."""
+        """Let a substitute work for the worker that enters this, while it waits for another."""
         return self._workers.waiting(self.responses, self.stages.analyze)
 
     def works_in(self, greenlet: object) -> bool:
@@ -135,11 +135,11 @@ class Run:
 
     @property
     def analysing(self) -> Request | None:
-        """The request that a module works on at this very moment; any thread may ask."""
+        """The request that a module works on at this very moment; any thread may read it."""
         return self._workers.working_on()
 
     def figures(self) -> dict[str, Any]:
-        """Return all that go_on_from() needs, as JSON knows it."""
+        """Return what go_on_from() needs, as JSON values."""
         counts = {name: getattr(self.stages, name) for name in _ITEMS}
         return {"meter": self.meter.figures()} | counts
 
@@ -150,32 +150,19 @@ class Run:
             setattr(self.stages, name, figures[name])
 
     def _feed(self) -> None:
-        """
-        Take requests for the download workers, never more than there are of them.
-
-        A request that is due is then fetched at once: the distances the frontier keeps
-        between requests are those the host sees.
-        """
+        """Begin visits, never more than there are download workers for."""
         while True:
-            self.stages.slots.acquire()
             try:
-                self._visits.wait_for_room()
-                self._feed_one()
+                visit = self._visits.take()
             except FrontierClosed:
                 return
+            try:
+                self._visits.hand(visit, visit.request, self.requests)
             except BaseException:
-                self.stages.slots.release()
+                self._visits.give_back(visit)
                 raise
-
-    def _feed_one(self) -> None:
-        visit = self._visits.open(self.frontier.take())
-        try:
-            self._visits.hand(visit, visit.request, self.requests)
-        except BaseException:
-            self._visits.give_back(visit)
-            raise
-        finally:
-            self._visits.close(visit)
+            finally:
+                self._visits.close(visit)
 
     def _cancel(self) -> None:
         for pool in (self.requests, self.responses, self.items):
@@ -185,7 +172,7 @@ class Run:
             self._workers.kill(timeout=_UNWIND)
             if len(self._workers):
                 log.warning(
-                    "%d workers would not end: a module swallows GreenletExit", len(self._workers)
+                    "%d workers did not end: a module swallows GreenletExit", len(self._workers)
                 )
         finally:
             self._watchdog.stop()

@@ -128,7 +128,7 @@ class Scheduler:
         self._not_inside("stop()", "gevent.spawn(scheduler.stop)")
         with self._life.step(Status.STOPPING, Status.STOPPED, on_error=Status.STOPPED):
             self._run.end(timeout)
-        log.info("stopped with %d requests pending", self._run.frontier.counts().pending)
+        log.info("stopped with %d requests pending", self._run.frontier.view.counts().pending)
         return self.summary()
 
     def join(self, timeout: float | None = None) -> bool:
@@ -147,12 +147,12 @@ class Scheduler:
 
     @property
     def paused(self) -> bool:
-        return self.status is Status.STARTED and self._run.frontier.paused
+        return self.status is Status.STARTED and self._run.frontier.view.paused
 
     @property
     def idle(self) -> bool:
         """Whether nothing is outstanding: no request waiting, no page or item being worked on."""
-        return not self._initialized or self._run.frontier.idle
+        return not self._initialized or self._run.frontier.view.idle
 
     def error_chan(self) -> Iterator[CrawlerError]:
         """
@@ -167,11 +167,11 @@ class Scheduler:
     def hosts(self, most: int = 20) -> list[HostFigures]:
         """Return how the hosts with the most to do are doing."""
         self._need_init("hosts()")
-        return self._run.frontier.hosts(most)
+        return self._run.frontier.view.hosts(most)
 
     def summary(self) -> Summary:
         self._need_init("summary()")
-        run = self._run
+        run, view = self._run, self._run.frontier.view
         return Summary(
             status=str(self.status),
             paused=self.paused,
@@ -185,14 +185,14 @@ class Scheduler:
             response_pool=run.responses.figures(),
             item_pool=run.items.figures(),
             error_pool=run.errors.figures(),
-            urls=run.frontier.counts(),
-            retried=run.frontier.retried,
-            samples=run.frontier.samples(),
-            moved=len(run.frontier.moved),
-            waiting_for=run.frontier.waiting_for(),
-            next_wake=run.frontier.next_wake(),
-            queued=len(run.frontier),
-            resting=run.frontier.resting(),
+            urls=view.counts(),
+            retried=view.retried,
+            samples=view.samples(),
+            moved=view.moved,
+            waiting_for=view.waiting_for(),
+            next_wake=view.next_wake(),
+            queued=len(view),
+            resting=view.resting(),
             cpu=run.meter.cpu,
             items=ItemCounts(
                 run.stages.items_found,
@@ -222,7 +222,7 @@ class Scheduler:
         if not self._initialized:
             return f"<Scheduler {self.status}>"
         state = "paused" if self.paused else self.status
-        counts = self._run.frontier.counts()
+        counts = self._run.frontier.view.counts()
         return (
             f"<Scheduler {state}, {counts.pending} pending, {counts.done} done, {self.registrar}>"
         )
@@ -252,11 +252,11 @@ class Scheduler:
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
         run.memory.on_full = self._stop_at
         run.stages.on_unfinished = partial(self._stop_at, "output_closed")
-        store = self._request_args.store
-        if store is not None:
-            if (figures := store.fact("run")) is not None:
+        journal = self._request_args.journal
+        if journal is not None:
+            if (figures := journal.store.fact("run")) is not None:
                 run.go_on_from(figures)
-            store.facts["run"] = run.figures
+            journal.include("run", run.figures)
         return run
 
     def _stop_at(self, limit: str) -> None:

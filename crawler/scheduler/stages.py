@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator
 from contextlib import closing
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import gevent
 from gevent.event import AsyncResult
-from gevent.lock import Semaphore
 
 from ..buffer import Pool
 from ..data import Item, Links, Request, Response
@@ -22,12 +22,12 @@ from ..errors import (
     Unfinished,
     Unwritable,
 )
-from ..frontier import Frontier, Next, Outcome
+from ..frontier import FrontierContract, Next, Outcome
 from ..module import Analyzer, Downloader, Pipeline, Registrar
 from .args import ModuleArgs
 from .error_pool import ErrorPool
 from .meter import Meter
-from .time_limit import Alarm
+from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
 from .workers import Stage
 
@@ -45,14 +45,14 @@ class Stages:
     """
     What a worker does with one datum of a visit, through modules the registrar chooses.
 
-    A stage hands on what comes of its datum, and sets the alarm while a module has it. When
-    the alarm says that the worker was given up, abandon() has ended the visit, or will: the
-    stage then returns at once, and counts, reports and hands on nothing.
+    A stage hands on what comes of its datum, and enters the timer while a module has it. The
+    timer raises LeftBehind in a worker that was given up: abandon() has ended its visit, or
+    will, and the stage counts, reports and hands on nothing.
     """
 
     def __init__(
         self,
-        frontier: Frontier,
+        frontier: FrontierContract,
         visits: Visits,
         registrar: Registrar,
         errors: ErrorPool,
@@ -63,10 +63,8 @@ class Stages:
     ) -> None:
         self.meter = Meter()
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
-        #: By id, who waits for a request, and gets its response instead of a parser.
+        #: By id, the result that a callback waits for: no parser gets the response.
         self.awaited: dict[str, AsyncResult[Response]] = {}
-        #: How many requests more may be taken: one for each download worker that is free.
-        self.slots = Semaphore(args.download_workers)
         self._time_limit = args.time_limit
         self._frontier = frontier
         self._visits = visits
@@ -76,13 +74,15 @@ class Stages:
         self._items = items
         #: Called when the crawl cannot go on, though its requests could.
         self.on_unfinished: Callable[[], object] = bool
-        frontier.on_drop = self._dropped
-        frontier.on_failure = self._failed
+        frontier.events.on_drop = self._dropped
+        frontier.events.on_failure = self._failed
 
-    def do(self, stage: Stage[T], visit: Visit, datum: T, alarm: Alarm) -> None:
+    def do(self, stage: Stage[T], visit: Visit, datum: T, timer: ModuleTimer) -> None:
         """Let *stage* work on one datum: the one place where failures are caught."""
         try:
-            stage(visit, datum, alarm)
+            stage(visit, datum, timer)
+        except LeftBehind:
+            raise
         except ModuleError as error:
             if isinstance(error.__cause__, Unfinished):
                 self._leave(visit, error)
@@ -94,7 +94,7 @@ class Stages:
             self._interrupted(visit, datum, cause)
             raise
         finally:
-            if not alarm.given_up:
+            if not timer.given_up:
                 self._visits.close(visit)
 
     def _leave(self, visit: Visit, error: ModuleError) -> None:
@@ -104,7 +104,7 @@ class Stages:
         self.on_unfinished()
 
     def _failed(self, request: Request, error: ModuleError) -> None:
-        """Report why *request* has failed before it was taken: its robots.txt could not be had."""
+        """Report that *request* has failed because its robots.txt could not be fetched."""
         self._errors.report(
             ModuleError(error.module, request, f"robots.txt: {error.reason}", error.kind)
         )
@@ -115,86 +115,86 @@ class Stages:
         reason = f"{limit}, swallowed what said so, and was left behind"
         self._report(visit, _of_scheduler(visit, "timeout", reason, limit))
         self.items_failed += stage == self.process
-        if stage == self.download:
-            self.slots.release()
 
     # -- download ---------------------------------------------------------------------------
 
-    def download(self, visit: Visit, request: Request, alarm: Alarm) -> None:
+    def download(self, visit: Visit, request: Request, timer: ModuleTimer) -> None:
         try:
-            result = self._fetch(request, alarm)
-            if alarm.given_up:
-                return
+            result = self._fetch(visit, request, timer)
             if isinstance(result, Response):
                 self._visits.weigh(visit, len(result.body))
-            outcome = self._frontier.fetched(request, result)
-            if outcome is Next.ANALYZE and isinstance(result, Response):
+            after = self._frontier.fetched(visit.taken, result)
+            if after is Next.ANALYZE:
                 self._deliver(visit, result)
-                return
         finally:
-            if not alarm.given_up:
-                self.slots.release()
-        visit.outcome = outcome if isinstance(outcome, Outcome) else None
-        if visit.outcome is None:
-            return
-        if visit.outcome.status == "failed":
-            self._deliver(visit, _failure(visit, result, visit.outcome.reason))
-        else:
-            self._dropped(request, visit.outcome)
+            self._visits.end_download(visit)
+        if isinstance(after, Outcome):
+            self._end(visit, result, after)
 
-    def _fetch(self, request: Request, alarm: Alarm) -> Response | ModuleError:
+    def _fetch(self, visit: Visit, request: Request, timer: ModuleTimer) -> Response | ModuleError:
         downloader = self._registrar.get(Downloader, timeout=_MODULE_WAIT)
         try:
-            with alarm:
+            with timer:
                 response = downloader.download(request)
         except ModuleError as error:
             return error
-        if not self._frontier.is_question(request):
+        if not visit.taken.is_robots:
             self.meter.count(response)
         return response
 
+    def _end(self, visit: Visit, result: Response | ModuleError, outcome: Outcome) -> None:
+        """Let *visit* end with the *outcome* of its download."""
+        visit.outcome = outcome
+        if outcome.status == "failed":
+            self._deliver(visit, _failure(visit, result, outcome.reason))
+        else:
+            self._dropped(visit.request, outcome)
+
     def _deliver(self, visit: Visit, result: Response | ModuleError) -> None:
-        """Pass the end of a download on to whoever is to have it."""
+        """Pass the end of a download on: to the callback that waits for it, or to an analyzer."""
         if isinstance(result, ModuleError):
             self._report(visit, result)
         awaited = self.awaited.get(visit.request.id)
         if awaited is None:
-            if isinstance(result, Response) or self._recovers():
+            if isinstance(result, Response) or self._recovering():
                 self._visits.hand(visit, result, self._responses)
         elif isinstance(result, Response):
             awaited.set(result)
 
-    def _recovers(self) -> bool:
-        return self._registrar.get(Analyzer, timeout=_MODULE_WAIT).recovers
-
     # -- analyze ----------------------------------------------------------------------------
 
-    def analyze(self, visit: Visit, datum: Response | ModuleError, alarm: Alarm) -> None:
-        analyzer = self._registrar.get(Analyzer, timeout=_MODULE_WAIT)
-        if isinstance(datum, Response):
-            findings = analyzer.analyze(datum)
-        else:
-            findings = analyzer.recover(datum)
-        self._frontier.begin_analysis(visit.request)
+    def analyze(self, visit: Visit, datum: Response | ModuleError, timer: ModuleTimer) -> None:
+        self._visits.analyses.enter(visit.taken)
         try:
-            self._gather(visit, findings, alarm)
+            self._gather(visit, self._findings(datum), timer)
         except Unwritable as error:
             raise _of_scheduler(visit, "unwritable", str(error), error) from error
         finally:
-            self._frontier.end_analysis()
+            self._visits.analyses.leave(visit.taken)
 
-    def _gather(self, visit: Visit, findings: Generator[Any], alarm: Alarm) -> None:
+    def _findings(self, datum: Response | ModuleError) -> Generator[Any]:
+        if isinstance(datum, Response):
+            return self._registrar.get(Analyzer, timeout=_MODULE_WAIT).analyze(datum)
+        able = self._recovering()
+        if not able:  # it was removed since the failure was passed on
+            raise NoModule("no analyzer that recovers is registered")
+        return min(able, key=attrgetter("score")).recover(datum)
+
+    def _recovering(self) -> list[Analyzer]:
+        """Return the analyzers that look at failed downloads too."""
+        return [one for one in self._registrar.all(Analyzer) if one.recovers]
+
+    def _gather(self, visit: Visit, findings: Generator[Any], timer: ModuleTimer) -> None:
         # Closed at once: a traceback may keep a generator, and its place in the counts, alive.
-        with alarm, closing(findings):
+        with timer, closing(findings):
             number = 0
             for found in findings:
-                if alarm.given_up:
-                    return
+                timer.check()
                 if isinstance(found, Links):
                     self._frontier.admit_many(found)
                     number += len(found.urls)
                 elif isinstance(found, Item):
-                    with alarm.paused():
+                    with timer.paused():
                         self._visits.hand(visit, found, self._items)
                     self.items_found += 1
                     number += 1
@@ -207,19 +207,18 @@ class Stages:
 
     # -- process ----------------------------------------------------------------------------
 
-    def process(self, _: Visit, item: Item, alarm: Alarm) -> None:
+    def process(self, _: Visit, item: Item, timer: ModuleTimer) -> None:
         try:
             pipeline = self._registrar.get(Pipeline, timeout=_MODULE_WAIT)
-            with alarm:
+            with timer:
                 kept = pipeline.send(item)
+        except LeftBehind:
+            raise
         except BaseException as error:
             # What stop() interrupts is not failed but pending, as its request is.
-            is_failure = isinstance(error, CrawlerError) or not self._visits.ending
-            if is_failure and not alarm.given_up:
+            if isinstance(error, CrawlerError) or not self._visits.ending:
                 self.items_failed += 1
             raise
-        if alarm.given_up:
-            return
         if kept is None:
             self.items_dropped += 1
         else:
@@ -236,7 +235,7 @@ class Stages:
         self._errors.report(error)
 
     def _dropped(self, request: Request, outcome: Outcome) -> None:
-        """Tell whoever waits for *request* that it will not be fetched."""
+        """Raise Refusal in the callback that waits for *request*, if one does."""
         awaited = self.awaited.get(request.id)
         if awaited is not None:
             awaited.set_exception(Refusal(outcome.reason, request.url))

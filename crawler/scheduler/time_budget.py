@@ -1,4 +1,4 @@
-"""Where a budget ends a crawl that goes on too long, or gets nowhere."""
+"""The limits of a budget that are a matter of time: a crawl that takes too long, or is too slow."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from functools import partial
 
 import gevent
 
-from ..frontier import Frontier
+from ..frontier import FrontierContract
 from .memory_guard import MemoryGuard
 from .meter import Meter
 
 
-def ends(frontier: Frontier, meter: Meter, memory: MemoryGuard) -> Iterator[Callable[[], None]]:
+def ends(
+    frontier: FrontierContract, meter: Meter, memory: MemoryGuard
+) -> Iterator[Callable[[], None]]:
     """
-    Yield what to run beside the crawl, for each limit that is a matter of time.
+    Yield a function to run beside the crawl for each limit that is a matter of time.
 
-    Each returns when it has cut the crawl off. What is a matter of numbers the frontier
-    sees to, as it counts.
+    Each returns when it has cut the crawl off. The frontier applies the limits on numbers
+    itself, when it counts.
     """
     budget = frontier.budget
     if budget.seconds is not None:
@@ -26,15 +28,15 @@ def ends(frontier: Frontier, meter: Meter, memory: MemoryGuard) -> Iterator[Call
         yield partial(_end_below, budget.min_rate, budget.patience, frontier, meter, memory)
 
 
-def _end_after(seconds: float, frontier: Frontier) -> None:
+def _end_after(seconds: float, frontier: FrontierContract) -> None:
     gevent.sleep(seconds)
     frontier.cut_off("time_limit")
 
 
 def _end_below(
-    rate: float, patience: float, frontier: Frontier, meter: Meter, memory: MemoryGuard
+    rate: float, patience: float, frontier: FrontierContract, meter: Meter, memory: MemoryGuard
 ) -> None:
-    """A crawl that is held up on purpose, by pause() or for want of memory, is not slow."""
+    """Cut off a slow crawl; one that pause() or a lack of memory holds up is not slow."""
     slow = False
     while not slow:
         before, held = meter.responses, _is_held(frontier, memory)
@@ -44,5 +46,5 @@ def _end_below(
     frontier.cut_off("slow")
 
 
-def _is_held(frontier: Frontier, memory: MemoryGuard) -> bool:
-    return frontier.paused or memory.short
+def _is_held(frontier: FrontierContract, memory: MemoryGuard) -> bool:
+    return frontier.view.paused or memory.short

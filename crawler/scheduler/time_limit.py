@@ -1,4 +1,4 @@
-"""Alarm: how long user code may take."""
+"""ModuleTimer: how long a module may work on one datum."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from ..errors import TimeLimit
 _MOST_THROWN = 3
 
 
-class Alarm:
-    """
-    Throws TimeLimit into the greenlet that entered it, if it stays in too long.
+class LeftBehind(BaseException):
+    """Ends the work of a greenlet that was given up: another one has ended its visit."""
 
-    Code that swallows it, as a bare ``except:`` does, gets it again each time as much has passed.
-    If it swallows three the greenlet is *given_up*, and *on_given_up* is called.
+
+class ModuleTimer:
+    """
+    Throws TimeLimit into the greenlet that entered it, if it stays inside too long.
+
+    Code that swallows it, as a bare ``except:`` does, gets it again each time the limit has
+    passed. If it swallows three, the greenlet is *given_up*, *on_given_up* is called, and to
+    leave the timer, or to check() it, raises LeftBehind.
     """
 
     def __init__(self, seconds: float, on_given_up: Callable[[], object] = bool) -> None:
@@ -36,10 +41,15 @@ class Alarm:
 
     def __exit__(self, *exc_info: object) -> None:
         self._timer.stop()
+        self.check()
+
+    def check(self) -> None:
+        if self.given_up:
+            raise LeftBehind
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let time pass that is not the module's own; it starts anew afterwards."""
+        """Let time pass that is not the module's own; the limit starts anew afterwards."""
         self.__exit__()
         try:
             yield

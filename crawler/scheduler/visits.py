@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from gevent.event import Event
+from gevent.lock import Semaphore
 
 from ..buffer import Pool
-from ..data import Request
-from ..frontier import DONE, Frontier, Outcome, failed
+from ..frontier import DONE, FrontierContract, Outcome, Taken, failed
+from .analysis_turns import AnalysisTurns
 from .memory_guard import Memory, MemoryGuard
 
 T = TypeVar("T")
@@ -19,17 +22,20 @@ class Visit:
     A taken request on its way to being settled.
 
     *open* counts its data in pools and in workers' hands: its request, its response,
-    each of its items. When the last is gone it ends with *outcome*; None means that the
-    request went back to the frontier. *size* is the bytes of its response's body.
+    each of its items. When the last is gone it ends with *outcome*, unless the frontier has
+    the request back by then. *size* is the bytes of its response's body.
     """
 
-    __slots__ = ("open", "outcome", "request", "size")
+    __slots__ = ("has_slot", "open", "outcome", "request", "size", "taken")
 
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.open = 0
+    def __init__(self, taken: Taken) -> None:
+        self.taken = taken
+        self.request = taken.request
+        self.open = 1
         self.size = 0
-        self.outcome: Outcome | None = DONE
+        self.outcome: Outcome = DONE
+        #: Whether it occupies a download worker.
+        self.has_slot = True
 
     def fail(self, kind: str) -> None:
         """Remember the first failure."""
@@ -41,26 +47,40 @@ class Visits:
     """
     Every visit from take() until its request is settled, or back in the frontier.
 
-    Whoever has a datum in hand closes its visit once, when done with it; what is handed on
-    by then keeps it open. It is *quiet* while there is no visit. Once they are *ending*, a
-    visit that is interrupted has not failed: its request goes back to the frontier.
+    A worker that has a datum in hand closes its visit once, when it has finished with it; what
+    was handed on by then keeps the visit open. *quiet* is set while there is no visit. Once
+    they are *ending*, a visit that is interrupted has not failed: its request goes back to
+    the frontier.
     """
 
-    def __init__(self, frontier: Frontier, limits: Memory) -> None:
+    def __init__(self, frontier: FrontierContract, limits: Memory, downloads: int) -> None:
         self.ending = False
         self.quiet = Event()
         self.quiet.set()
+        self.analyses = AnalysisTurns(frontier)
         self._frontier = frontier
         self._number = 0
-        #: How many stand still, for their worker waits for another visit.
+        #: One for each download worker that is free.
+        self._slots = Semaphore(downloads)
+        #: How many stand still, because their worker waits for another visit.
         self._still = 0
         self._room = Event()
         self.memory = MemoryGuard(limits, self._room.set)
 
-    def open(self, request: Request) -> Visit:
-        """Begin the visit of a taken *request*, which the caller has in hand."""
-        visit = Visit(request)
-        visit.open = 1
+    def take(self) -> Visit:
+        """
+        Wait for a free download worker, for memory and for a request; begin its visit.
+
+        A request that is due is then fetched at once: the distances the frontier keeps
+        between requests are those the host sees.
+        """
+        self._slots.acquire()
+        try:
+            self._wait_for_room()
+            visit = Visit(self._frontier.take())
+        except BaseException:
+            self._slots.release()
+            raise
         self._number += 1
         self.quiet.clear()
         return visit
@@ -74,14 +94,20 @@ class Visits:
             visit.open -= 1
             raise
 
+    def end_download(self, visit: Visit) -> None:
+        """Free the download worker of *visit*; the second time there is nothing to do."""
+        if visit.has_slot:
+            visit.has_slot = False
+            self._slots.release()
+
     def close(self, visit: Visit) -> None:
-        """Be told that a datum of *visit* is gone; settle its request if it was the last."""
+        """Count a datum of *visit* as gone; settle its request if that was the last."""
         visit.open -= 1
         if visit.open:
             return
-        if visit.outcome is not None:
-            self._frontier.settle(visit.request, visit.outcome)
-            visit.outcome = None
+        self.end_download(visit)
+        if not visit.taken.is_over:
+            self._frontier.settle(visit.taken, visit.outcome)
         self._number -= 1
         self.memory.held -= visit.size
         self._room.set()
@@ -89,10 +115,9 @@ class Visits:
             self.quiet.set()
 
     def give_back(self, visit: Visit) -> None:
-        """Let the request of *visit* wait again, unless that has been done."""
-        if visit.outcome is not None:
-            visit.outcome = None
-            self._frontier.put_back(visit.request)
+        """Let the request of *visit* wait again, unless it does already."""
+        if not visit.taken.is_over:
+            self._frontier.put_back(visit.taken)
 
     def give_back_all(self, pool: Pool[tuple[Visit, Any]]) -> None:
         """Give back the requests of all that waits in *pool*."""
@@ -106,16 +131,22 @@ class Visits:
         visit.size = size
         self.memory.held += size
 
-    def stand_still(self) -> None:
-        """Be told that a worker waits for another visit: go_on() must follow."""
+    @contextmanager
+    def standing_still(self, visit: Visit) -> Iterator[None]:
+        """Let the worker of *visit* wait for another visit meanwhile."""
         self._still += 1
         self._room.set()
+        is_analysed = visit.taken in self.analyses
+        self.analyses.leave(visit.taken)
+        try:
+            yield
+        finally:
+            self._still -= 1
+            if is_analysed:
+                self.analyses.enter(visit.taken)
 
-    def go_on(self) -> None:
-        self._still -= 1
-
-    def wait_for_room(self) -> None:
-        """Wait while memory is short, as long as anything moves that may leave some."""
+    def _wait_for_room(self) -> None:
+        """Wait while memory is short, as long as anything moves that may free some."""
         while self.memory.short and self._number > self._still:
             self._room.clear()
             self._room.wait()

@@ -14,7 +14,7 @@ from gevent.pool import Group
 from ..buffer import Pool
 from ..data import Request
 from ..errors import PoolClosed
-from .time_limit import Alarm
+from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
 
 T = TypeVar("T")
@@ -22,21 +22,21 @@ T = TypeVar("T")
 #: Seconds before a worker that has failed is begun anew.
 _PAUSE = 0.1
 
-#: One stage: works on a datum of a visit, with the alarm set while a module has it.
-Stage = Callable[[Visit, T, Alarm], None]
+#: One stage: works on a datum of a visit, with the timer entered while a module has it.
+Stage = Callable[[Visit, T, ModuleTimer], None]
 
 
 class Workers:
     """
     As many greenlets for each pool as were asked for, each with one datum in hand at most.
 
-    A worker that is killed is replaced. One that waits for another visit is stood in for as
-    long as it waits. One whose module swallows its time limit is left behind for good: its
-    alarm says that it was given up, it must touch nothing of its visit any more, and
-    another worker takes its place.
+    A worker that is killed is replaced. While one waits for another visit, a substitute works
+    in its place. One whose module swallows its time limit is left behind for good: LeftBehind
+    ends it, so that it touches nothing of its visit any more, and another worker takes its
+    place.
 
     *do* carries out a stage on a datum and raises nothing but what ends the greenlet;
-    *abandon* is told of a visit that ends because its worker was left behind in a stage.
+    *abandon* is called with a visit that ends because its worker was left behind in a stage.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Workers:
         visits: Visits,
         time_limit: float,
         *,
-        do: Callable[[Stage[Any], Visit, Any, Alarm], None],
+        do: Callable[[Stage[Any], Visit, Any, ModuleTimer], None],
         abandon: Callable[[Stage[Any], Visit], None],
     ) -> None:
         self._visits = visits
@@ -53,9 +53,9 @@ class Workers:
         self._abandon = abandon
         self._group = Group()
         #: What each of them has in hand.
-        self._at_work: dict[Any, tuple[Visit, Alarm]] = {}
-        #: Returns the request that a module works on at this very moment; any thread may ask,
-        #: and one that lingers keeps nothing else of the run alive.
+        self._at_work: dict[Any, tuple[Visit, ModuleTimer]] = {}
+        #: Returns the request that a module works on at this very moment; any thread may call it,
+        #: and one that keeps it keeps nothing else of the run alive.
         self.working_on = partial(_worked_on, self._at_work)
 
     def pump(self, pool: Pool[tuple[Visit, T]], stage: Stage[T], number: int) -> None:
@@ -65,17 +65,19 @@ class Workers:
 
     def waiting(self, pool: Pool[tuple[Visit, T]], stage: Stage[T]) -> AbstractContextManager[None]:
         """Let another worker serve *pool* while the one that enters this waits."""
-        _, alarm = self._at_work.get(gevent.getcurrent(), (None, None))
-        return nullcontext() if alarm is None else self._stood_in(alarm, pool, stage)
+        visit, timer = self._at_work.get(gevent.getcurrent(), (None, None))
+        if visit is None or timer is None:
+            return nullcontext()
+        return self._stood_in(visit, timer, pool, stage)
 
     @property
     def own_visit(self) -> Visit | None:
-        """What the greenlet that asks has in hand; None if it is no worker."""
+        """The visit that the calling greenlet has in hand; None if it is not a worker."""
         visit, _ = self._at_work.get(gevent.getcurrent(), (None, None))
         return visit
 
     def kill(self, timeout: float) -> None:
-        """End all of them; those that will not, within *timeout* seconds, are still counted."""
+        """End all of them; those that do not end within *timeout* seconds are still counted."""
         self._group.kill(timeout=timeout)
 
     def __contains__(self, greenlet: object) -> bool:
@@ -94,34 +96,30 @@ class Workers:
         self, pool: Pool[tuple[Visit, T]], stage: Stage[T], until: Event | None = None
     ) -> None:
         me = gevent.getcurrent()
-        alarm = Alarm(self._time_limit, partial(self._leave_behind, me, pool, stage))
+        timer = ModuleTimer(self._time_limit, partial(self._leave_behind, me, pool, stage))
         try:
             while until is None or not until.is_set():
                 visit, datum = pool.get()
-                self._at_work[me] = (visit, alarm)
-                self._do(stage, visit, datum, alarm)
-                if alarm.given_up:
-                    return
+                self._at_work[me] = (visit, timer)
+                self._do(stage, visit, datum, timer)
                 del self._at_work[me]
-        except PoolClosed:
+        except (PoolClosed, LeftBehind):
             return
         finally:
             self._at_work.pop(me, None)
-            alarm.close()
+            timer.close()
 
     @contextmanager
     def _stood_in(
-        self, alarm: Alarm, pool: Pool[tuple[Visit, T]], stage: Stage[T]
+        self, visit: Visit, timer: ModuleTimer, pool: Pool[tuple[Visit, T]], stage: Stage[T]
     ) -> Iterator[None]:
         """Let another greenlet work while this one waits; it ends with what it has in hand."""
         back = Event()
-        self._visits.stand_still()
         substitute = self._group.spawn(self._work, pool, stage, back)
         try:
-            with alarm.paused():
+            with timer.paused(), self._visits.standing_still(visit):
                 yield
         finally:
-            self._visits.go_on()
             back.set()
             gevent.get_hub().loop.run_callback(self._dismiss, substitute)
 
@@ -131,12 +129,12 @@ class Workers:
             substitute.throw(gevent.GreenletExit)
 
     def _leave_behind(self, worker: object, pool: Pool[Any], stage: Stage[Any]) -> None:
-        """Go on without *worker*, in a module that swallows its time limit; run by the hub."""
+        """Continue without *worker*, whose module swallows its time limit; run by the hub."""
         visit, _ = self._at_work.pop(worker)
         self._group.spawn(self._take_over, visit, pool, stage)
 
     def _take_over(self, visit: Visit, pool: Pool[Any], stage: Stage[Any]) -> None:
-        """End *visit*, and work in the place of the one who was left behind with it."""
+        """End *visit*, and work in the place of the greenlet that was left behind with it."""
         self._abandon(stage, visit)
         self._visits.close(visit)
         if not self._visits.ending:
@@ -162,12 +160,12 @@ def keep(
     greenlet.link(again)
 
 
-def _worked_on(at_work: Mapping[Any, tuple[Visit, Alarm]]) -> Request | None:
+def _worked_on(at_work: Mapping[Any, tuple[Visit, ModuleTimer]]) -> Request | None:
     """
     Return the request that the greenlet which runs has in hand.
 
-    Of all that have begun it alone has no frame to come back to: nothing needs to be noted
-    for this, and it is right after every switch.
+    Of all greenlets that have begun, it alone has no frame to return to: nothing needs to be
+    noted for this, and it is right after every switch.
     """
     workers = list(at_work.items())
     return next((visit.request for one, (visit, _) in workers if one.gr_frame is None), None)

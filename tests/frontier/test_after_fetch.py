@@ -35,35 +35,35 @@ def error(kind, cause=None):
 
 def test_a_page_is_analysed_whatever_its_status(after_fetch):
     for status in (200, 304, 404, 501):
-        assert after_fetch.after(PAGE, answer(status), is_last=False) is Next.ANALYZE
+        assert after_fetch.decide(PAGE, answer(status), is_last=False) is Next.ANALYZE
 
 
 def test_each_try_waits_longer_until_there_were_enough(after_fetch):
-    first = after_fetch.after(PAGE, error("timeout"), is_last=False)
-    second = after_fetch.after(first.request, answer(500), is_last=False)
+    first = after_fetch.decide(PAGE, error("timeout"), is_last=False)
+    second = after_fetch.decide(first.request, answer(500), is_last=False)
 
     assert isinstance(first, RetryLater)
     assert second.request.attempts == ("timeout", "status 500")
     assert second.wait > first.wait
-    assert after_fetch.after(second.request, error("dns"), is_last=False) == failed("dns")
-    assert after_fetch.after(second.request, answer(500), is_last=False) is Next.ANALYZE
+    assert after_fetch.decide(second.request, error("dns"), is_last=False) == failed("dns")
+    assert after_fetch.decide(second.request, answer(500), is_last=False) is Next.ANALYZE
 
 
-def test_there_is_no_other_try_when_the_host_is_given_up_or_the_door_is_shut(
+def test_there_is_no_other_try_when_the_host_is_given_up_or_nothing_more_is_let_in(
     after_fetch, admission
 ):
-    assert after_fetch.after(PAGE, error("timeout"), is_last=True) == failed("timeout")
+    assert after_fetch.decide(PAGE, error("timeout"), is_last=True) == failed("timeout")
 
     admission.shut = "time_limit"
 
-    assert after_fetch.after(PAGE, error("timeout"), is_last=False) == failed("timeout")
+    assert after_fetch.decide(PAGE, error("timeout"), is_last=False) == failed("timeout")
 
 
 def test_a_middleware_may_ask_for_a_longer_wait_or_refuse(after_fetch):
-    later = after_fetch.after(PAGE, error("x", Retry("soon", delay=90.0)), is_last=False)
+    later = after_fetch.decide(PAGE, error("x", Retry("soon", delay=90.0)), is_last=False)
 
     assert later.wait == 90.0
-    assert after_fetch.after(PAGE, error("x", Refusal("robots")), is_last=False) == refused(
+    assert after_fetch.decide(PAGE, error("x", Refusal("robots")), is_last=False) == refused(
         "robots"
     )
 
@@ -71,7 +71,7 @@ def test_a_middleware_may_ask_for_a_longer_wait_or_refuse(after_fetch):
 def test_a_hop_has_all_its_attempts_before_it(after_fetch):
     tried = PAGE.replace(attempts=("timeout",))
 
-    hop = after_fetch.after(tried, answer(302, tried, location="/new"), is_last=False)
+    hop = after_fetch.decide(tried, answer(302, tried, location="/new"), is_last=False)
 
     assert isinstance(hop, Hop)
     assert (hop.request.url, hop.request.attempts) == ("http://a.test/new", ())
@@ -83,12 +83,12 @@ def test_a_hop_leads_to_no_host_that_was_given_up_and_to_no_other_scope(after_fe
     dead = answer(301, location="http://dead.test/")
     other = answer(301, location="http://other.test/")
 
-    assert after_fetch.after(PAGE, dead, is_last=False) == failed("host")
-    assert after_fetch.after(PAGE, other, is_last=False) == refused("domain")
+    assert after_fetch.decide(PAGE, dead, is_last=False) == failed("host")
+    assert after_fetch.decide(PAGE, other, is_last=False) == refused("domain")
     assert after_fetch.moved == {}
 
 
 def test_a_page_that_has_gone_for_good_is_remembered(after_fetch):
-    after_fetch.after(PAGE, answer(301, location="/new"), is_last=False)
+    after_fetch.decide(PAGE, answer(301, location="/new"), is_last=False)
 
     assert after_fetch.moved == {"http://a.test/": "http://a.test/new"}

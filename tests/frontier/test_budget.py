@@ -3,7 +3,7 @@ import pytest
 from crawler.data import Request
 from crawler.frontier import Budget, failed
 from crawler.frontier.budget import Spending
-from crawler.frontier.outcome import Ledger
+from crawler.frontier.ledger import Ledger
 
 PAGE = Request("http://a.test/")
 RETRY = PAGE.replace(attempts=("timeout",))

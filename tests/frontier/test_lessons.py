@@ -86,12 +86,16 @@ def take(frontier):
 def answer(frontier, taken, status=200, body=b"", **headers):
     """Let a fetch end with a response; settle the request if that was its end."""
     fields = Headers({name.replace("_", "-"): value for name, value in headers.items()})
-    outcome = frontier.fetched(taken, Response(taken.url, status, fields, body, taken))
+    outcome = frontier.fetched(
+        taken, Response(taken.request.url, status, fields, body, taken.request)
+    )
     return end(frontier, taken, outcome)
 
 
 def fail(frontier, taken, kind="connect"):
-    return end(frontier, taken, frontier.fetched(taken, DownloadError("D1", taken, "no", kind)))
+    return end(
+        frontier, taken, frontier.fetched(taken, DownloadError("D1", taken.request, "no", kind))
+    )
 
 
 def end(frontier, taken, outcome):
@@ -101,11 +105,11 @@ def end(frontier, taken, outcome):
 
 
 def figures(frontier, name):
-    return next(row for row in frontier.hosts() if row.host == name)
+    return next(row for row in frontier.view.hosts() if row.host == name)
 
 
 def balances(frontier):
-    counts = frontier.counts()
+    counts = frontier.view.counts()
     ended = counts.done + sum(counts.failed.values()) + sum(counts.refused.values())
     return counts.admitted == ended + counts.pending and counts.pending >= 0
 
@@ -122,7 +126,7 @@ class TestDelays:
         clock.now += 60
         crawl.admit(Request("http://a.test/2"))
 
-        assert take(crawl).url == "http://a.test/2", "it has rested long enough"
+        assert take(crawl).request.url == "http://a.test/2", "it has rested long enough"
 
     # NUTCH-2947; StormCrawler reaps an empty queue at once
     def test_a_day_of_rest_is_remembered_though_nothing_waits_for_the_host(self, frontier, clock):
@@ -137,7 +141,7 @@ class TestDelays:
         crawl.admit(Request("http://a.test/2"))
 
         assert take(crawl) is None
-        assert 3000 < crawl.next_wake() <= 3600
+        assert 3000 < crawl.view.next_wake() <= 3600
 
     # NUTCH-2947: what is reaped with the queue is more than the next fetch time
     def test_a_host_that_failed_is_not_forgiven_because_its_queue_is_empty(self, frontier, clock):
@@ -173,7 +177,7 @@ class TestDelays:
         crawl.admit(Request("http://a.test/again"))
 
         assert take(crawl) is None
-        assert crawl.next_wake() == 10.0
+        assert crawl.view.next_wake() == 10.0
 
     def test_a_crawl_delay_is_kept_by_a_host_that_was_forgotten(self, frontier, clock):
         crawl = frontier(robots=True)
@@ -183,11 +187,11 @@ class TestDelays:
         answer(crawl, take(crawl))
         clock.now += 3600
         assert take(crawl) is None
-        assert not crawl.hosts()
+        assert not crawl.view.hosts()
 
         for n in (2, 3):
             crawl.admit(Request(f"http://a.test/{n}"))
-        assert take(crawl).url == "http://a.test/2"
+        assert take(crawl).request.url == "http://a.test/2"
 
         assert take(crawl) is None
 
@@ -205,7 +209,7 @@ class TestDelays:
             assert take(crawl) is None
             clock.now += 0.1
 
-        assert crawl.idle
+        assert crawl.view.idle
 
     # NUTCH-2775; StormCrawler's fetcher.server.delay.force
     @pytest.mark.parametrize("asked", ["0", "0.001"])
@@ -229,7 +233,7 @@ class TestDelays:
         answer(crawl, take(crawl))
 
         assert take(crawl) is None
-        assert crawl.next_wake() == 20.0
+        assert crawl.view.next_wake() == 20.0
 
     # NUTCH-2946, NUTCH-3120
     @pytest.mark.parametrize("trouble", [429, 503, "timeout", "connect"])
@@ -243,7 +247,7 @@ class TestDelays:
             fail(crawl, taken, trouble) if isinstance(trouble, str) else answer(
                 crawl, taken, trouble
             )
-            waits.append(crawl.next_wake())
+            waits.append(crawl.view.next_wake())
             clock.now += waits[-1]
 
         assert waits == [30.0, 60.0, 120.0, 240.0]
@@ -258,7 +262,7 @@ class TestDelays:
         for _ in range(5):
             answer(crawl, take(crawl), status)
 
-        assert crawl.counts().done == 5
+        assert crawl.view.counts().done == 5
 
     # URLFrontier: whatever became of what was sent, the delay holds
     def test_the_delay_holds_after_a_request_that_was_put_back(self, frontier, clock):
@@ -269,7 +273,7 @@ class TestDelays:
 
         assert take(crawl) is None
         clock.now += 5.0
-        assert take(crawl).url == "http://a.test/"
+        assert take(crawl).request.url == "http://a.test/"
 
     # Nutch reads currentTimeMillis
     def test_no_step_of_the_wall_clock_changes_a_delay(self):
@@ -287,8 +291,8 @@ class TestFailingHosts:
             taken = take(crawl)
             fail(crawl, taken) if n % 2 else answer(crawl, taken)
 
-        assert crawl.counts().done == 100
-        assert crawl.counts().failed == {"connect": 100}
+        assert crawl.view.counts().done == 100
+        assert crawl.view.counts().failed == {"connect": 100}
 
     # Heritrix tries the head of a queue 30 times, 15 minutes apart, before the next
     @pytest.mark.parametrize("trouble", [Reply(500), FetchError("truncated", "half of it")])
@@ -321,21 +325,21 @@ class TestFailingHosts:
             crawl.admit(Request(f"http://a.test/{n}"))
             crawl.admit(Link(f"http://b.test/{n}", 1, None))
 
-        while not crawl.idle:
+        while not crawl.view.idle:
             taken = take(crawl)
             if taken is None:
-                clock.now += crawl.next_wake()
-            elif "a.test" in taken.url:
+                clock.now += crawl.view.next_wake()
+            elif "a.test" in taken.request.url:
                 fail(crawl, taken)
             else:
-                hops = len(taken.redirects)
+                hops = len(taken.request.redirects)
                 answer(crawl, taken, 302 if hops < 2 else 200, location=f"?{hops}")
-            assert len(crawl) >= 0
+            assert len(crawl.view) >= 0
             assert balances(crawl)
 
-        assert len(crawl) == 0
+        assert len(crawl.view) == 0
         assert repr(crawl) == "<Frontier open, 0 waiting, 0 taken>"
-        assert not any(row.queued or row.in_flight for row in crawl.hosts())
+        assert not any(row.queued or row.in_flight for row in crawl.view.hosts())
 
     # NUTCH-3114: hosts that rest for hours keep a crawl from ending
     def test_a_crawl_of_resting_hosts_ends_when_its_time_is_up(self, crawl):
@@ -364,12 +368,12 @@ class TestRobots:
             row = figures(crawl, "a.test")
             assert (row.in_flight, row.queued, row.why) == (0, 3, "503")
             assert take(crawl) is None, "a host that is deferred is left alone"
-            clock.now += crawl.next_wake()
+            clock.now += crawl.view.next_wake()
         answer(crawl, take(crawl), 404)
         for _ in range(3):
             answer(crawl, take(crawl))
 
-        assert crawl.counts().done == 3
+        assert crawl.view.counts().done == 3
 
     # Nutch lets several threads ask for one robots.txt
     def test_it_is_asked_for_once_however_many_requests_wait(self, crawl):
@@ -391,7 +395,7 @@ class TestRobots:
 
         answer(crawl, asked[1], 404)
 
-        assert take(crawl).url == "http://b.test/"
+        assert take(crawl).request.url == "http://b.test/"
 
     # NUTCH-1182, NUTCH-2014: the last ones are turned down, and nobody notices
     def test_a_crawl_whose_last_urls_are_all_disallowed_ends(self, crawl):
@@ -420,7 +424,7 @@ class TestRobots:
 
         assert take(crawl) is None
         assert balances(crawl)
-        assert crawl.counts().refused == {"robots": 1}
+        assert crawl.view.counts().refused == {"robots": 1}
 
 
 class TestRedirects:
@@ -505,7 +509,7 @@ class TestAccounting:
 
         for _ in range(3):
             with pytest.raises(ValueError, match="not taken"):
-                crawl.fetched(taken, Response(taken.url, 200))
+                crawl.fetched(taken, Response(taken.request.url, 200))
 
         assert figures(crawl, "a.test").in_flight == 0
         assert take(crawl) is not None
@@ -572,43 +576,43 @@ class TestAccounting:
         meta["n"] = 99
 
         taken = [take(crawl) for _ in range(3)]
-        assert [t.url[-1] for t in taken] == ["0", "1", "2"]
-        assert [t.meta["n"] for t in taken] == [0, 1, 2]
-        assert [t.headers["x"] for t in taken] == ["0", "1", "2"]
+        assert [t.request.url[-1] for t in taken] == ["0", "1", "2"]
+        assert [t.request.meta["n"] for t in taken] == [0, 1, 2]
+        assert [t.request.headers["x"] for t in taken] == ["0", "1", "2"]
         for each in taken:
             answer(crawl, each)
-        assert crawl.counts().done == 3
+        assert crawl.view.counts().done == 3
 
     # NUTCH-3177, and Heritrix "running" with nothing left to run
     def test_it_says_what_it_waits_for(self, frontier, clock):
         crawl = frontier(per_host=1, robots=True)
-        assert crawl.waiting_for() == "nothing: all is settled"
+        assert crawl.view.waiting_for() == "nothing: all is settled"
         crawl.admit(Request("http://a.test/"))
         asked = take(crawl)
-        assert crawl.waiting_for() == "a.test (robots.txt)"
+        assert crawl.view.waiting_for() == "a.test (robots.txt)"
         answer(crawl, asked, 404)
         taken = take(crawl)
-        assert crawl.waiting_for() == "1 requests in flight or being analysed"
-        assert crawl.next_wake() is None
+        assert crawl.view.waiting_for() == "1 requests in flight or being analysed"
+        assert crawl.view.next_wake() is None
         answer(crawl, taken, 503, retry_after="100")
         crawl.admit(Request("http://a.test/2"))
-        assert crawl.waiting_for() == "a.test (503), in 100.0 s"
-        assert crawl.next_wake() == 100.0
+        assert crawl.view.waiting_for() == "a.test (503), in 100.0 s"
+        assert crawl.view.next_wake() == 100.0
         crawl.pause("a.test")
-        assert crawl.waiting_for() == "a.test (paused)"
+        assert crawl.view.waiting_for() == "a.test (paused)"
         crawl.resume("a.test")
         crawl.pause()
-        assert "paused" in crawl.waiting_for()
+        assert "paused" in crawl.view.waiting_for()
 
     def test_a_host_with_nothing_to_do_is_nothing_to_wake_for(self, frontier):
         crawl = frontier(delay=5.0)
         crawl.admit(Request("http://a.test/"))
         taken = take(crawl)
-        assert crawl.next_wake() is None
+        assert crawl.view.next_wake() is None
 
         answer(crawl, taken)
 
-        assert crawl.next_wake() is None
+        assert crawl.view.next_wake() is None
 
 
 class TestLimits:
@@ -625,8 +629,8 @@ class TestLimits:
         assert crawl.admit(Request("http://a.test/3")) == reason
         assert answer(crawl, taken, 302, location="/4") == refused(reason)
         assert take(crawl) is None
-        assert crawl.idle
-        assert crawl.counts().refused == {reason: 2}
+        assert crawl.view.idle
+        assert crawl.view.counts().refused == {reason: 2}
 
     def test_what_was_in_flight_when_the_limit_came_is_not_tried_again(self, frontier):
         crawl = frontier(retries=Retries(5, wait=0.0))
@@ -636,7 +640,7 @@ class TestLimits:
         crawl.cut_off("byte_limit")
 
         assert fail(crawl, taken, "truncated") == failed("truncated")
-        assert crawl.idle
+        assert crawl.view.idle
 
     # Nutch's strikes are never taken back
     def test_a_crawl_that_is_fast_enough_each_time_is_not_cut_off(self, crawl):
@@ -752,7 +756,7 @@ def test_one_who_waits_is_woken_by_what_is_due_earlier():
 
     crawl.admit(Request("http://b.test/"))
 
-    assert waiter.get(timeout=5).url == "http://b.test/"
+    assert waiter.get(timeout=5).request.url == "http://b.test/"
 
 
 # Nutch's feeder counts URLs, not hosts: a few slow hosts fill it
@@ -762,7 +766,7 @@ def test_a_slow_host_with_a_thousand_urls_first_does_not_keep_others_out(frontie
         crawl.admit(Request(f"http://a.test/{n}"))
     crawl.admit(Request("http://b.test/"))
 
-    assert [take(crawl).url for _ in range(2)] == ["http://a.test/0", "http://b.test/"]
+    assert [take(crawl).request.url for _ in range(2)] == ["http://a.test/0", "http://b.test/"]
 
 
 # Scrapy, Nutch: retries go through admission, and are dropped there as seen
@@ -786,23 +790,23 @@ class TestEdges:
         waits = []
         for _ in range(3):
             fail(crawl, take(crawl), kind)
-            waits.append(crawl.next_wake())
+            waits.append(crawl.view.next_wake())
             clock.now += waits[-1] or 0.0
 
         assert waits[:2] == [30.0, 60.0]
-        assert crawl.counts().failed == {"host": 1}
+        assert crawl.view.counts().failed == {"host": 1}
 
     def test_who_stands_in_line_is_woken_when_the_address_is_free(self):
         crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(per_ip=1), retries=Retries(1))
         address = Address()
         for name in DOMAINS[:2]:
-            crawl._hosts.known(name).address = address
+            crawl._parts.hosts.known(name).address = address
         crawl.admit(Request("http://a.test/"))
         crawl.admit(Request("http://b.test/"))
         crawl.admit(Request("http://c.test/1"))
-        crawl._hosts.unpark(crawl._hosts.find("c.test"), crawl._clock())
+        crawl._parts.hosts.unpark(crawl._parts.hosts.find("c.test"), crawl._parts.clock())
         crawl.set_delay("c.test", 20.0)
-        by_name = {urlsplit(t.url).hostname: t for t in (take(crawl), take(crawl))}
+        by_name = {urlsplit(t.request.url).hostname: t for t in (take(crawl), take(crawl))}
         assert sorted(by_name) == ["a.test", "c.test"]
         crawl.admit(Request("http://c.test/2"))
         waiter = gevent.spawn(crawl.take)
@@ -811,7 +815,7 @@ class TestEdges:
 
         answer(crawl, by_name["a.test"], 503, retry_after="600")
 
-        assert waiter.get(timeout=2).url == "http://b.test/"
+        assert waiter.get(timeout=2).request.url == "http://b.test/"
 
     def test_a_crawl_that_is_paused_is_not_slow(self):
         site = Site({f"/{n}": page() for n in range(20)})
@@ -847,7 +851,7 @@ class TestEdges:
         crawl.put_back(take(crawl))
         answer(crawl, take(crawl))
         answer(crawl, take(crawl))
-        assert crawl.counts().done == 2
+        assert crawl.view.counts().done == 2
 
     def test_a_host_is_paused_by_any_of_its_names(self):
         crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(share="domain"))
@@ -862,4 +866,4 @@ class TestEdges:
         crawl.cut_off("slow")
         crawl.put_back(taken)
         assert take(crawl) is None
-        assert crawl.idle
+        assert crawl.view.idle

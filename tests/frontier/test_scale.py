@@ -224,7 +224,7 @@ def test_a_waiting_link_takes_little_more_than_its_url():
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert len(frontier) == links
+    assert len(frontier.view) == links
     assert (after - before - text) / links < 100, "bytes besides the text of the URL"
 
 
@@ -236,9 +236,9 @@ def test_what_is_settled_takes_no_memory():
     def visit(number):
         for n in range(number, number + 5_000):
             frontier.admit(Request(f"http://host-{n % 100}.site.test/{n}"))
-        while len(frontier):
+        while len(frontier.view):
             taken = frontier.take()
-            response = Response(taken.url, 200, Headers(), b"", taken)
+            response = Response(taken.request.url, 200, Headers(), b"", taken)
             frontier.fetched(taken, response)
             frontier.settle(taken, DONE)
 
@@ -250,8 +250,8 @@ def test_what_is_settled_takes_no_memory():
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert frontier.idle
-    assert not frontier.hosts()
+    assert frontier.view.idle
+    assert not frontier.view.hosts()
     assert after - before < 500_000, "25,000 requests more have left nothing behind"
 
 

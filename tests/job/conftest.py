@@ -14,12 +14,11 @@ from crawler.data import Link, Request, Response
 from crawler.errors import JobError
 from crawler.frontier import (
     DONE,
-    DurableFrontier,
+    Frontier,
     Next,
     Politeness,
     Scope,
-    Store,
-    TrapGuard,
+    SqliteJournal,
 )
 
 AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
@@ -54,19 +53,21 @@ class Web:
     def start(self):
         return self.address[0]
 
-    def answer(self, frontier, request):
+    def answer(self, frontier, taken):
+        request = taken.request
         to = self.moved.get(request.url)
         status, headers = (301, {"location": to}) if to else (200, {})
-        return frontier.fetched(request, Response(request.url, status, headers, b"", request))
+        return frontier.fetched(taken, Response(request.url, status, headers, b"", request))
 
     def visit(self, frontier):
         """Fetch what is due, and settle it unless it has to be fetched again."""
-        request = frontier.take()
-        if self.answer(frontier, request) is Next.ANALYZE:
+        taken = frontier.take()
+        request = taken.request
+        if self.answer(frontier, taken) is Next.ANALYZE:
             first = request.redirects[0] if request.redirects else request.url
             for link in self.links[first]:
                 frontier.admit(Link(link, request.depth + 1, request.url))
-            frontier.settle(request, DONE)
+            frontier.settle(taken, DONE)
 
 
 class Session:
@@ -78,32 +79,32 @@ class Session:
         self.options = {"politeness": AT_ONCE} | options
 
     def __enter__(self):
-        self.store = Store(self.path)
+        self.journal = SqliteJournal(self.path)
         scope = Scope(max_depth=None, accepted_domains=["a.test", "b.test", "c.test"])
         try:
-            self.frontier = DurableFrontier(self.store, scope, traps=TrapGuard(), **self.options)
+            self.frontier = Frontier(scope, journal=self.journal, **self.options)
         except BaseException:
-            self.store.close()
+            self.journal.close()
             raise
         self.frontier.admit(Request(self.web.start))
         return self
 
     def __exit__(self, *_):
         self.frontier.close()
-        self.store.close()
+        self.journal.close()
 
     def crash(self):
         """Let nothing be written any more, as if the process had ended."""
-        self.store.failure = JobError("killed")
+        self.journal.commits.failure = JobError("killed")
 
     def finish(self):
         with gevent.Timeout(20):
-            while not self.frontier.idle:
+            while not self.frontier.view.idle:
                 self.web.visit(self.frontier)
 
     @property
     def recovered(self):
-        return self.store.recovered
+        return self.journal.recovered
 
     def done(self):
         with closing(sqlite3.connect(self.path)) as connection:

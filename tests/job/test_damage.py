@@ -13,7 +13,7 @@ from crawler.data import Request
 from crawler.errors import JobError
 from crawler.frontier.durable import rows
 
-FILES = ("state.db", "state.db-wal", "state.pulse")
+FILES = ("state.db", "state.db-wal", "state.marker")
 LAST = 4096
 
 
@@ -40,10 +40,10 @@ def snapshot(session):
     with session:
         for _ in range(40):
             session.web.visit(session.frontier)
-        session.store.flush()
+        session.journal.commits.flush()
         for _ in range(30):
             session.web.visit(session.frontier)
-            session.store.flush()
+            session.journal.commits.flush()
         files = {name: (session.path.parent / name).read_bytes() for name in FILES}
         session.crash()
     # By now the log has been moved into the file; it may be there twice.
@@ -71,9 +71,9 @@ def verdict(session, snapshot):
         return "refused"
     found = session.recovered
     missing = set(session.web.address) - session.done()
-    assert session.frontier.counts().pending == 0
+    assert session.frontier.view.counts().pending == 0
     assert len(missing) <= found.damaged
-    assert session.frontier.counts().failed.get("damaged", 0) <= found.damaged
+    assert session.frontier.view.counts().failed.get("damaged", 0) <= found.damaged
     if found.counts.done < len(snapshot.done):
         assert found.lost_commits is None or found.lost_commits or found.damaged
     return "mended" if found.damaged else "gone back" if found.lost_commits else "as before"
@@ -95,7 +95,7 @@ def cut(snapshot, name, sizes):
 
 def flipped(snapshot, number, seed=0):
     chance = Random(seed)
-    names = [name for name in FILES for _ in range(1 if name == "state.pulse" else 8)]
+    names = [name for name in FILES for _ in range(1 if name == "state.marker" else 8)]
     for _ in range(number):
         name = chance.choice(names)
         content = bytearray(snapshot.files[name])
@@ -169,7 +169,7 @@ def test_another_version_is_refused(session, snapshot):
     with closing(sqlite3.connect(session.path)) as connection:
         connection.execute("PRAGMA user_version = 7")
 
-    with pytest.raises(JobError, match="has format 7, and this version reads format 1: go on with"):
+    with pytest.raises(JobError, match="has format 7, and this version reads format 2: go on with"):
         session.__enter__()
 
 
@@ -255,7 +255,7 @@ def test_foreign_rows_are_set_aside_and_never_run(session, monkeypatch, junk, se
 
     with session:
         session.finish()
-        counts = session.frontier.counts()
+        counts = session.frontier.view.counts()
 
     assert session.done() >= set(session.web.address)
     assert counts.done + counts.failed.get("damaged", 0) + sum(counts.refused.values()) == 121
@@ -273,7 +273,7 @@ def test_a_row_that_is_set_aside_is_counted_once(session):
         assert session.recovered.damaged == 1
     with session:
         assert session.recovered.damaged == 0
-        assert session.frontier.counts().failed == {"damaged": 1}
+        assert session.frontier.view.counts().failed == {"damaged": 1}
 
 
 def test_text_that_is_none_costs_its_row_only(session):
@@ -295,7 +295,7 @@ def test_text_that_no_file_can_keep_does_not_stop_a_job(session):
         session.frontier.admit(
             Request("http://a.test/x", meta={"title": alone}, found_on=f"http://a.test/{alone}")
         )
-        session.store.flush()
+        session.journal.commits.flush()
 
     with session:
         requests = [session.frontier.take() for _ in range(2)]
@@ -309,4 +309,4 @@ def test_a_number_that_no_file_can_keep_ends_the_job_with_an_error(session):
         session.frontier.admit(Request("http://a.test/x", priority=10**30))
 
         with pytest.raises(JobError, match="too large"):
-            session.store.flush()
+            session.journal.commits.flush()

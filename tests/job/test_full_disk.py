@@ -136,7 +136,7 @@ def test_the_nth_write_of_an_output_fails(quick_path, site, capfd, monkeypatch, 
 @pytest.mark.parametrize("pages", [9, 10, 11])
 def test_the_state_can_take_so_many_pages(quick_path, site, capfd, pages):
     def limit(job):
-        [(most,)] = job.store.rows(f"PRAGMA max_page_count = {pages}")
+        [(most,)] = job.journal.store.rows(f"PRAGMA max_page_count = {pages}")
         assert most >= pages
 
     path = quick_path / "job"

@@ -129,7 +129,7 @@ def test_a_job_that_could_not_be_opened_lets_go_of_its_directory(tmp_path):
     (tmp_path / "state.db").unlink()
 
     with Job(tmp_path) as job:
-        assert job.feeds == []
+        assert job.outputs.feeds == []
 
 
 # -- strikes ------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Fragile(Spider):
 
 with Job(sys.argv[1]) as job:
     job.open_feed(sys.argv[1] + "/pages.jsonl")
-    job.on_stuck = job.store.strike
+    job.on_stuck = job.journal.marks.end_process
     result = crawl(
         Fragile(start_urls=[sys.argv[2]]), job=job, depth=None, delay=0, time_limit=0.3, robots=False
     )

@@ -99,7 +99,7 @@ def test_a_chain_of_redirects_that_a_limit_cut_off_can_be_gone_along_again(sessi
 
     with session:
         session.finish()
-        counts = session.frontier.counts()
+        counts = session.frontier.view.counts()
 
     assert (counts.done, counts.refused) == (1, {})
 
@@ -107,13 +107,13 @@ def test_a_chain_of_redirects_that_a_limit_cut_off_can_be_gone_along_again(sessi
 def test_no_commit_follows_one_that_failed(session):
     """Whoever waited for it may have been killed, and so never heard of it."""
     with session:
-        session.store.flush()
+        session.journal.commits.flush()
         request = session.frontier.take()
         session.web.answer(session.frontier, request)
-        [_] = session.store.rows("PRAGMA max_page_count = 1")
+        [_] = session.journal.store.rows("PRAGMA max_page_count = 1")
         for n in range(500):
             session.frontier.admit(Link(f"http://a.test/{n}", 1, "http://a.test/"))
-        waiting = gevent.spawn(session.store.flush)
+        waiting = gevent.spawn(session.journal.commits.flush)
         gevent.sleep(0)
         assert not waiting.ready()
         waiting.kill()
@@ -121,7 +121,7 @@ def test_no_commit_follows_one_that_failed(session):
         session.frontier.settle(request, DONE)
 
         with gevent.Timeout(10), pytest.raises(JobError, match="is full"):
-            session.store.flush()
+            session.journal.commits.flush()
 
     assert session.done() == set()
 
@@ -137,7 +137,7 @@ def test_a_failing_output_ends_the_crawl_and_nothing_is_settled_without_it(tmp_p
                 raise FeedError("no more")
             written.append(record["url"])
 
-        job.feeds.append(fail)
+        job.outputs.feeds.append(fail)
         result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
 
     assert result.exit_code == 6
@@ -160,17 +160,17 @@ def test_a_request_is_kept_with_all_that_it_says(session):
         session.frontier.admit(request)
 
     with session:
-        found = [session.frontier.take() for _ in range(2)]
+        found = [session.frontier.take().request for _ in range(2)]
 
     assert request in found
 
 
 def test_a_callback_that_the_spider_does_not_have_fails_its_page_only(tmp_path, site):
     with Job(tmp_path) as job:
-        job.store.batch.inserts.append(
+        job.journal.commits.batch.inserts.append(
             rows.inserted(Request(site.url("/page/7"), callback="system"), "site.test")
         )
-        job.store.flush()
+        job.journal.commits.flush()
 
     with Job(tmp_path) as job:
         result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)

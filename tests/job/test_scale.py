@@ -13,18 +13,16 @@ WORK = """
 import json, resource, sys, time
 import gevent
 from crawler.data import Link, Response
-from crawler.frontier import DONE, DurableFrontier, Politeness, Scope, Store, TrapGuard
+from crawler.frontier import DONE, Frontier, Politeness, Scope, SqliteJournal
 
 number, path = int(sys.argv[1]), sys.argv[2]
 began = time.monotonic()
-store = Store(path)
+journal = SqliteJournal(path, window=int(sys.argv[3]))
 opened = time.monotonic()
-frontier = DurableFrontier(
-    store,
+frontier = Frontier(
     Scope(max_depth=None, accepted_domains=["a.test"]),
-    traps=TrapGuard(),
+    journal=journal,
     politeness=Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0),
-    window=int(sys.argv[3]),
 )
 recovered = time.monotonic()
 if not frontier.resumed:
@@ -35,18 +33,18 @@ if not frontier.resumed:
             gevent.sleep(0)
 else:
     for _ in range(100):
-        request = frontier.take()
-        frontier.fetched(request, Response(request.url, 200, request=request))
-        frontier.settle(request, DONE)
+        taken = frontier.take()
+        frontier.fetched(taken, Response(taken.request.url, 200, request=taken.request))
+        frontier.settle(taken, DONE)
 found = {
-    "waiting": len(frontier),
-    "in_memory": frontier.in_memory,
+    "waiting": len(frontier.view),
+    "in_memory": len(frontier.view) - journal.overflow.size,
     "open": opened - began,
     "recover": recovered - opened,
     "first": time.monotonic() - recovered,
 }
 frontier.close()
-store.close()
+journal.close()
 found["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps(found))
 """

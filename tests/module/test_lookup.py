@@ -68,12 +68,13 @@ class Crawl:
 
     def state(self):
         """Return all counts, what waits in its order, items and failures."""
-        counts, waiting = self.frontier.counts(), []
+        counts, waiting = self.frontier.view.counts(), []
         with gevent.Timeout(10):
-            while len(self.frontier):
-                request = self.frontier.take()
+            while len(self.frontier.view):
+                taken = self.frontier.take()
+                request = taken.request
                 waiting.append((request.url, request.depth, request.found_on, request.callback))
-                self.frontier.fetched(request, Response(request.url, 200, request=request))
+                self.frontier.fetched(taken, Response(request.url, 200, request=request))
         return counts, waiting, self.items, self.failures
 
 
@@ -128,5 +129,5 @@ def test_known_links_are_counted_and_only_new_ones_wait_wherever_they_were_found
 
         crawl.visit(URL + "again", 0, [*known, "/new"])
 
-        assert crawl.frontier.counts().turned_away == {"seen": 250}
+        assert crawl.frontier.view.counts().turned_away == {"seen": 250}
         assert crawl.state()[1][-1][0] == "http://a.test/new"

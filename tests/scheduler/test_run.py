@@ -23,7 +23,7 @@ from crawler.errors import (
 from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
-from crawler.scheduler.time_limit import Alarm
+from crawler.scheduler.time_limit import ModuleTimer
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -620,21 +620,21 @@ def test_time_spent_waiting_for_room_is_not_the_parsers(crawl, tiny):
     assert summary.items.processed == 5
 
 
-def test_an_alarm_rings_inside_and_never_outside():
-    alarm = Alarm(0.02)
+def test_a_time_limit_holds_inside_and_never_outside():
+    timer = ModuleTimer(0.02)
 
     def work():
-        with alarm:
+        with timer:
             pass
         gevent.sleep(0.05)
-        with pytest.raises(TimeLimit), alarm:
+        with pytest.raises(TimeLimit), timer:
             gevent.sleep(5)
-        with alarm, alarm.paused():
+        with timer, timer.paused():
             gevent.sleep(0.05)
         return "done"
 
     assert gevent.spawn(work).get(timeout=5) == "done"
-    alarm.close()
+    timer.close()
 
 
 # -- greenlets that are killed ------------------------------------------------------------------

@@ -40,7 +40,7 @@ def test_time_is_up_when_it_is(beside):
 
     gevent.joinall(running)
 
-    assert frontier.idle
+    assert frontier.view.idle
     assert frontier.admit(Request(f"{URL}late")) == "time_limit"
 
 

@@ -20,14 +20,14 @@ def frontier():
 @pytest.fixture
 def visits(frontier):
     with gevent.Timeout(10):
-        yield Visits(frontier, Memory(in_flight=1000))
+        yield Visits(frontier, Memory(in_flight=1000), downloads=2)
 
 
 def begun(frontier, visits, url=URL):
     """A visit whose page is fetched, and in the hand of the test."""
     assert frontier.admit(Request(url)) is None
-    visit = visits.open(frontier.take())
-    frontier.fetched(visit.request, Response(url, 200, request=visit.request))
+    visit = visits.take()
+    frontier.fetched(visit.taken, Response(url, 200, request=visit.request))
     return visit
 
 
@@ -37,10 +37,10 @@ def test_a_visit_ends_with_the_last_of_its_data(frontier, visits):
     visits.hand(visit, "item", pool)
 
     visits.close(visit)
-    assert not frontier.idle
+    assert not frontier.view.idle
 
     visits.close(pool.get()[0])
-    assert frontier.counts().done == 1
+    assert frontier.view.counts().done == 1
     assert visits.quiet.is_set()
 
 
@@ -52,7 +52,7 @@ def test_the_first_failure_is_the_outcome(frontier, visits):
 
     assert visit.outcome == failed("parse")
     visits.close(visit)
-    assert frontier.counts().failed == {"parse": 1}
+    assert frontier.view.counts().failed == {"parse": 1}
 
 
 def test_what_could_not_be_handed_on_does_not_keep_a_visit_open(frontier, visits):
@@ -64,7 +64,7 @@ def test_what_could_not_be_handed_on_does_not_keep_a_visit_open(frontier, visits
         visits.hand(visit, "item", pool)
     visits.close(visit)
 
-    assert frontier.idle
+    assert frontier.view.idle
 
 
 def test_a_request_goes_back_once_however_many_of_its_data_wait(frontier, visits):
@@ -76,15 +76,16 @@ def test_a_request_goes_back_once_however_many_of_its_data_wait(frontier, visits
 
     visits.give_back_all(pool)
 
-    assert len(frontier) == 1
-    assert frontier.counts().pending == 1
+    assert len(frontier.view) == 1
+    assert frontier.view.counts().pending == 1
     assert visits.quiet.is_set()
 
 
 def test_there_is_room_again_when_what_was_held_is_gone(frontier, visits):
     visit = begun(frontier, visits)
     visits.weigh(visit, 2000)
-    waiter = gevent.spawn(visits.wait_for_room)
+    frontier.admit(Request(URL + "next"))
+    waiter = gevent.spawn(visits.take)
     gevent.sleep(0)
     assert not waiter.ready()
 
@@ -98,11 +99,32 @@ def test_nobody_waits_for_room_that_only_waiting_visits_could_leave(frontier, vi
     """A callback waits for another page: if that were not taken, nothing would ever move."""
     visit = begun(frontier, visits)
     visits.weigh(visit, 2000)
-    waiter = gevent.spawn(visits.wait_for_room)
+    frontier.admit(Request(URL + "next"))
+    waiter = gevent.spawn(visits.take)
     gevent.sleep(0)
+    assert not waiter.ready()
 
-    visits.stand_still()
-    waiter.join()
+    with visits.standing_still(visit):
+        waiter.join()
 
-    visits.go_on()
     assert visits.memory.short
+
+
+def test_no_more_is_taken_than_there_are_download_workers(frontier, visits):
+    """A slot is free again when its download has ended, or when its visit has, but only once."""
+    for n in range(5):
+        frontier.admit(Request(f"{URL}{n}"))
+    first, second = visits.take(), visits.take()
+    waiter = gevent.spawn(lambda: [visits.take() for _ in range(2)])
+    gevent.idle()
+    assert not waiter.ready()
+
+    visits.end_download(first)
+    visits.end_download(first)
+    visits.close(first)
+    gevent.idle()
+    assert not waiter.ready()
+
+    visits.close(second)
+    waiter.join()
+    assert len(waiter.get()) == 2

@@ -7,7 +7,8 @@ from gevent.pool import Group
 
 from crawler.buffer import Pool
 from crawler.data import Request
-from crawler.frontier import Frontier, Scope
+from crawler.frontier import Frontier, Scope, Taken
+from crawler.frontier.hosts.host import Host
 from crawler.scheduler.memory_guard import Memory
 from crawler.scheduler.visits import Visit, Visits
 from crawler.scheduler.workers import Workers, keep
@@ -18,19 +19,19 @@ class Bench:
 
     def __init__(self, time_limit=60.0):
         self.pool = Pool(20, 1)
-        self.visits = Visits(Frontier(Scope(accepted_domains=["site.test"])), Memory())
+        self.visits = Visits(Frontier(Scope(accepted_domains=["site.test"])), Memory(), downloads=9)
         self.abandoned = []
         self.workers = Workers(self.visits, time_limit, do=self.do, abandon=self.abandon)
 
-    def do(self, stage, visit, datum, alarm):
-        stage(visit, datum, alarm)
+    def do(self, stage, visit, datum, timer):
+        stage(visit, datum, timer)
 
     def abandon(self, _, visit):
         self.abandoned.append(visit)
-        visit.outcome = None
+        visit.taken.is_over = True
 
     def put(self, *data):
-        visit = Visit(Request("http://site.test/"))
+        visit = Visit(Taken(Request("http://site.test/"), Host("site.test")))
         visit.open = 10
         for datum in data:
             self.pool.put((visit, datum))
@@ -55,7 +56,7 @@ def bench():
 
 def test_a_worker_that_is_killed_is_replaced_until_the_end(bench):
     one, done = bench(), []
-    one.workers.pump(one.pool, lambda _visit, datum, _alarm: done.append(datum), 2)
+    one.workers.pump(one.pool, lambda _visit, datum, _timer: done.append(datum), 2)
     gevent.sleep(0)
 
     gevent.killall(list(one.workers))
@@ -72,9 +73,9 @@ def test_a_worker_that_is_killed_is_replaced_until_the_end(bench):
 def test_the_only_worker_is_stood_in_for_while_it_waits(bench):
     one, done, go_on = bench(), [], Event()
 
-    def stage(_visit, datum, alarm):
+    def stage(_visit, datum, timer):
         if datum == "waits":
-            with alarm, one.workers.waiting(one.pool, stage):
+            with timer, one.workers.waiting(one.pool, stage):
                 go_on.wait()
         done.append(datum)
 
@@ -100,8 +101,8 @@ def test_whoever_is_no_worker_waits_without_one_in_its_place(bench):
 def test_a_worker_that_swallows_its_limit_is_left_behind(bench):
     one, done, forever = bench(0.02), [], Event()
 
-    def stage(_visit, datum, alarm):
-        with alarm:
+    def stage(_visit, datum, timer):
+        with timer:
             while datum == "stubborn" and not forever.is_set():
                 with suppress(BaseException):
                     forever.wait()
@@ -119,7 +120,7 @@ def test_a_worker_that_swallows_its_limit_is_left_behind(bench):
 def test_what_is_worked_on_is_the_datum_of_whoever_runs(bench):
     one, seen = bench(), []
 
-    def stage(visit, _datum, _alarm):
+    def stage(visit, _datum, _timer):
         seen.append(one.workers.working_on() is visit.request)
         seen.append(one.workers.own_visit is visit)
 

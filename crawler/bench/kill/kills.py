@@ -27,7 +27,7 @@ import gevent
 from gevent import subprocess
 
 from ...feed import parquet_columns as columns
-from ...frontier.durable.store import GROUP
+from ...frontier.durable.group_commit import GROUP
 from ...testing import LoopbackSite, Reply, generated_site
 from ..measuring.child import BenchError
 from ..measuring.report import Report, Samples, Target, table, text

@@ -54,7 +54,7 @@ def _crawl(job: Job, url: str) -> int:
     for name in FEEDS:
         job.open_feed(str(job.path / name))
     job.open_archive(str(job.path / ARCHIVE))
-    next(job.store.rows(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}"))
+    next(job.journal.store.rows(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}"))
     result = stream(Pages(start_urls=[url]), job=job, **_SETTINGS)
     _stop_on_sigterm(result)
     deque(result, maxlen=0)

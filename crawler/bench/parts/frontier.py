@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...data import Headers, Link, Request, Response
-from ...frontier import DONE, Frontier, Politeness, Retries, Scope
+from ...data import Headers, Link, Response
+from ...frontier import DONE, Frontier, Politeness, Retries, Scope, Taken
 from ...frontier.hosts.host import Address
 from ..measuring.child import Child
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
@@ -93,7 +93,7 @@ class Load:
         """Take, fetch and settle that many *requests*; return the cost of one."""
         frontier = self.frontier
         step = 1.01 * _DELAY / self.hosts if step is None else step
-        in_flight: deque[Request] = deque()
+        in_flight: deque[Taken] = deque()
         most = min(_IN_FLIGHT, self.hosts)
         headers = Headers({"retry-after": _BACKED_OFF})
         began = _cpu()
@@ -101,17 +101,17 @@ class Load:
             if len(in_flight) == most:
                 self._end(in_flight.popleft(), status, headers)
             self.now += step
-            while wait := frontier.next_wake():
+            while wait := frontier.view.next_wake():
                 self.now += wait
             in_flight.append(frontier.take())
-        for request in in_flight:
-            self._end(request, status, headers)
+        for taken in in_flight:
+            self._end(taken, status, headers)
         return (_cpu() - began) / requests
 
-    def _end(self, request: Request, status: int, headers: Headers) -> None:
-        response = Response(request.url, status, headers, b"", request, 0.01)
-        self.frontier.fetched(request, response)
-        self.frontier.settle(request, DONE)
+    def _end(self, taken: Taken, status: int, headers: Headers) -> None:
+        response = Response(taken.request.url, status, headers, b"", taken.request, 0.01)
+        self.frontier.fetched(taken, response)
+        self.frontier.settle(taken, DONE)
 
 
 def over_hosts(hosts: int, requests: int) -> Cost:
@@ -130,7 +130,7 @@ def one_address(hosts: int, requests: int) -> Cost:
     address = Address()
     for number in range(hosts):
         # Set before anything waits, so that no address has to be looked up.
-        load.frontier._hosts.known(f"host-{number}.{_DOMAIN}").address = address  # noqa: SLF001
+        load.frontier._parts.hosts.known(f"host-{number}.{_DOMAIN}").address = address  # noqa: SLF001
     return Cost(load.admit(), load.cycle(requests, step=step))
 
 

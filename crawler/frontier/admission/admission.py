@@ -1,6 +1,8 @@
-"""Admission: who is let in, once and for all."""
+"""Admission: whether a URL may come in, decided once."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from ... import url as urls
 from ...data import Link, Request, Response
@@ -13,35 +15,40 @@ from .seen import Seen
 from .traps import TrapGuard
 
 
+class Decision(NamedTuple):
+    """The *reason* to turn a URL away, None if it is let in; and its fingerprint, if it has one."""
+
+    reason: str | None
+    key: bytes = b""
+
+
 class Admission:
     """
-    Lets a URL in if it is in scope, new, and no trap.
+    Lets a URL in if it is in scope, new, and not part of a trap.
 
-    A redirect hop was let in with its request; it is judged again, for where it leads.
+    A redirect hop was admitted with its request; it is checked again for where it leads.
     """
 
     def __init__(self, scope: Scope, seen: Seen, traps: TrapGuard) -> None:
         self.scope = scope
         self.traps = traps
+        self.seen = seen
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
-        #: The fingerprint of what was let in last.
-        self.key = b""
-        self.seen = seen
 
-    def refusal(self, found: Request | Link) -> str | None:
-        """Say why *found* is turned away; None lets it in, and it counts as seen."""
+    def decide(self, found: Request | Link) -> Decision:
+        """Decide about *found*, which counts as seen from now on if it is in scope."""
         try:
             url = urls.canonicalize(found.url)
         except InvalidURL:
-            return "invalid"
+            return Decision("invalid")
         reason = self.scope.refusal(url, found.depth)
         if reason is not None:
-            return reason
-        self.key = fingerprint(found, url)
-        if not self.seen.add(self.key) and not found.dont_filter:
-            return "seen"
-        return self.shut or self.traps.refusal(url)
+            return Decision(reason)
+        key = fingerprint(found, url)
+        if not self.seen.add(key) and not found.dont_filter:
+            return Decision("seen", key)
+        return Decision(self.shut or self.traps.refusal(url), key)
 
     def hop(self, request: Request, response: Response) -> Request | Outcome:
         """Return the next hop of *request*; or the outcome that ends it here."""

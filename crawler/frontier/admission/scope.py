@@ -41,6 +41,12 @@ class Scope:
     include: Collection[str] = ()
     exclude: Collection[str] = ()
 
+    @cached_property
+    def text(self) -> str:
+        """All rules as one text: two scopes with the same text accept the same URLs."""
+        domains = sorted({*self.accepted_domains, *self.own_domains})
+        return repr((domains, self.max_depth, self.max_url_length, self.include, self.exclude))
+
     def __post_init__(self) -> None:
         domains = _collection("accepted_domains", self.accepted_domains, "domains")
         object.__setattr__(self, "accepted_domains", frozenset(map(_domain, domains)))

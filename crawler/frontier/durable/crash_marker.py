@@ -1,59 +1,132 @@
-"""CrashMarker: two numbers that outlive the process at no cost."""
+"""CrashMarker: what the process was doing, written so that it outlives the process at no cost."""
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import struct
 from pathlib import Path
 
+from ...data import Request
+from .rows import number_of
+
+log = logging.getLogger(__name__)
+
+#: The exit code of a process that a callback would not let continue.
+STUCK = 7
+
 _PAIR = struct.Struct("<QQ")
+_SIZE = _PAIR.size
 _ALL_ONES = 2**64 - 1
+#: How many rows there is room for at first.
+_SLOTS = 64
 
 
 class CrashMarker:
     """
-    How many commits there were, and which row was being analysed, in a mapped file.
+    How many commits there were, and which rows are under analysis, in a mapped file.
 
     What is written to a mapped file is with the operating system at once, without a call:
-    it survives the process, whatever ends that, though not a loss of power. Each number
-    is kept beside its complement; None stands for one that is damaged.
+    it survives the process, whatever ends that, though not a loss of power. Each number is
+    written beside its complement, by which a damaged one is recognized.
     """
 
     def __init__(self, path: Path) -> None:
-        size = 2 * _PAIR.size
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if os.fstat(descriptor).st_size < size:
-                os.pwrite(descriptor, (_packed(0) * 2)[:size], 0)
-            self._map = mmap.mmap(descriptor, size)
-        finally:
-            os.close(descriptor)
+            size = os.fstat(self._descriptor).st_size
+            if size < _SIZE:
+                os.pwrite(self._descriptor, _packed(0), 0)
+            self._map_slots(max(_SLOTS, size // _SIZE - 1))
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        #: By row, the slot it is written in.
+        self._used: dict[int, int] = {}
 
     @property
     def commits(self) -> int | None:
+        """How many commits there were; None if the number is damaged."""
         return _unpacked(self._map, 0)
 
     @commits.setter
     def commits(self, number: int) -> None:
-        self._map[: _PAIR.size] = _packed(number)
+        self._map[:_SIZE] = _packed(number)
 
     @property
-    def running(self) -> int | None:
-        return _unpacked(self._map, _PAIR.size)
+    def rows(self) -> list[int]:
+        """The rows that are marked; damaged entries are left out."""
+        slots = range(1, len(self._map) // _SIZE)
+        return [row for slot in slots if (row := _unpacked(self._map, slot))]
 
-    @running.setter
-    def running(self, row: int) -> None:
-        self._map[_PAIR.size :] = _packed(row)
+    def mark(self, row: int) -> None:
+        if not self._free:
+            self._map_slots(2 * len(self._used))
+        slot = self._free.pop()
+        self._used[row] = slot
+        self._map[slot * _SIZE : (slot + 1) * _SIZE] = _packed(row)
+
+    def clear(self, row: int) -> None:
+        """Remove the mark of *row*, if it has one."""
+        slot = self._used.pop(row, None)
+        if slot is not None:
+            self._map[slot * _SIZE : (slot + 1) * _SIZE] = _packed(0)
+            self._free.append(slot)
+
+    def clear_all(self) -> None:
+        self._map[_SIZE:] = _packed(0) * (len(self._map) // _SIZE - 1)
+        self._used.clear()
+        self._free = list(range(len(self._map) // _SIZE - 1, 0, -1))
+
+    def blame(self, row: int) -> None:
+        """Mark *row* alone: it is known to be the one. Any thread may call this."""
+        self._map[_SIZE:] = _packed(row) + _packed(0) * (len(self._map) // _SIZE - 2)
 
     def close(self) -> None:
         self._map.close()
+        os.close(self._descriptor)
+
+    def _map_slots(self, number: int) -> None:
+        """Map the file with room for *number* rows; those that are marked stay where they are."""
+        size = (number + 1) * _SIZE
+        before = os.fstat(self._descriptor).st_size // _SIZE * _SIZE
+        if before < size:
+            os.pwrite(self._descriptor, _packed(0) * ((size - before) // _SIZE), before)
+        self._map = mmap.mmap(self._descriptor, size)
+        used = {slot for slot in range(1, number + 1) if _unpacked(self._map, slot)}
+        self._free = [slot for slot in range(number, 0, -1) if slot not in used]
+
+
+class AnalysisMarks:
+    """Marks the requests under analysis, for the case that the process dies of one."""
+
+    def __init__(self, marker: CrashMarker) -> None:
+        self._marker = marker
+
+    def begin(self, request: Request) -> None:
+        self._marker.mark(number_of(request))
+
+    def end(self, request: Request) -> None:
+        self._marker.clear(number_of(request))
+
+    def end_process(self, request: Request) -> None:
+        """
+        Count it against *request* that its analysis never ends, and end the process.
+
+        A thread calls this: the hub's is the one that is stuck. What is committed is safe, and
+        the next process sets the page aside if it has ended others too.
+        """
+        self._marker.blame(number_of(request))
+        log.critical("%s never ends: leaving it; go on with the same command", request)
+        os._exit(STUCK)
 
 
 def _packed(number: int) -> bytes:
     return _PAIR.pack(number, number ^ _ALL_ONES)
 
 
-def _unpacked(content: mmap.mmap, offset: int) -> int | None:
-    number, complement = _PAIR.unpack_from(content, offset)
+def _unpacked(content: mmap.mmap, slot: int) -> int | None:
+    number: int
+    number, complement = _PAIR.unpack_from(content, slot * _SIZE)
     return number if number ^ complement == _ALL_ONES else None

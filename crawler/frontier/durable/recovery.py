@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,12 +14,18 @@ from ...data import ids_above
 from ...errors import JobError
 from ..admission.seen import BloomSeen
 from ..admission.traps import TrapGuard
-from ..outcome import Ledger, Outcome, UrlCounts, failed
-from .rows import INDEX, SELECT, Row, ended, hops_of, key_of, seal
+from ..hosts.robots_cache import RobotsFacts
+from ..ledger import Ledger, UrlCounts
+from ..outcome import Outcome, failed
+from .journal import HostFacts
+from .rows import SELECT, Row, ended, hops_of, key_of, seal
+from .schema import INDEX
 from .store import Store
 
-#: How often a process may end while it analyses a page before the page is set aside.
+#: How often a process may die while it analyses a page before the page is set aside: by itself at
+#: the last time, so that it is known to be the cause; and however many there were beside it.
 STRIKES = 3
+_MOST_STRIKES = 10
 #: Reasons for which a URL was settled that hold for one process only.
 CUT_OFF = ("page_limit", "byte_limit", "time_limit", "error_limit", "slow")
 
@@ -50,20 +57,22 @@ class Recovered:
     """
     What a store knows: the filter of seen URLs, the counts, and what waits.
 
-    *waiting* are the rows themselves, unless they are more than fit; then *by_host* says how
-    many there are of each host. *damaged* rows were set aside or reopened, *struck_out*
-    pages ended the process too often, and *lost_commits* were made but are not there.
-    *counts* are those of that moment; the ledger counts on.
+    *turned_away* holds the URLs that have a row as such. *waiting* are the rows themselves,
+    unless there are too many; then *by_host* has the number of each host. *damaged* rows
+    were set aside or reopened; *struck_out* pages have ended the process too often;
+    *suspects* are the ids of those during whose analysis it ended. *lost_commits* were made
+    but are not there. *counts* are those of that moment; the ledger continues from them.
     """
 
     seen: BloomSeen = field(default_factory=BloomSeen)
-    told: BloomSeen = field(default_factory=lambda: BloomSeen(capacity=100_000))
+    turned_away: BloomSeen = field(default_factory=lambda: BloomSeen(capacity=100_000))
     ledger: Ledger = field(default_factory=Ledger)
     waiting: list[Row] = field(default_factory=list)
     by_host: Counter[str] = field(default_factory=Counter)
     figures: dict[str, Any] = field(default_factory=dict)
     damaged: int = 0
     struck_out: int = 0
+    suspects: frozenset[str] = frozenset()
     lost_commits: int | None = 0
     counts: UrlCounts = field(default_factory=UrlCounts)
 
@@ -151,7 +160,7 @@ class _Reader:
     def _read_one(self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any) -> None:
         is_whole = row.is_whole and row.id not in self._strange
         if is_whole and status == _TURNED_AWAY:
-            self._found.told.add(row.key)
+            self._found.turned_away.add(row.key)
             self._found.ledger.sample(str(reason), row.url)
             return
         has_ended = status is not None and end_seal == seal(row.id, status, reason, to)
@@ -223,18 +232,22 @@ def _requeue(change: Any) -> None:
 
 
 def _strike(store: Store, found: Recovered, change: Any) -> None:
-    """Count against the page that was being analysed that the process ended there."""
-    number = store.pulse.running
-    if not number:
-        return
-    store.pulse.running = 0
-    change(
-        "INSERT INTO strikes VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1",
-        number,
-    )
-    out = next(store.rows("SELECT number >= ? FROM strikes WHERE id = ?", STRIKES, number))
-    if out[0]:
-        found.struck_out = _repair(change, number, Outcome("failed", "quarantined"))
+    """Count it against the pages that were being analysed that the process ended there."""
+    marked = store.marker.rows
+    store.marker.clear_all()
+    for number in marked:
+        change(
+            "INSERT INTO strikes VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1",
+            number,
+        )
+    out = "SELECT id FROM strikes WHERE number >= ?"
+    strikes = STRIKES if len(marked) == 1 else _MOST_STRIKES
+    for (number,) in list(store.rows(out, strikes)):
+        if number in marked:
+            found.struck_out += _repair(change, number, Outcome("failed", "quarantined"))
+    # A page that was analysed to its end since then has a status.
+    open_ones = "SELECT strikes.id FROM strikes JOIN urls USING (id) WHERE status IS NULL"
+    found.suspects = frozenset(f"{number:x}" for (number,) in store.rows(open_ones))
 
 
 def _repair(change: Any, number: int, outcome: Outcome | None) -> int:
@@ -254,3 +267,26 @@ def _repair(change: Any, number: int, outcome: Outcome | None) -> int:
             outcome.reason == "damaged",
         )
     )
+
+
+def facts_of_hosts(store: Store) -> list[HostFacts]:
+    """Return what is known of hosts; a damaged row is left out, and its host asked anew."""
+    now = time.time()
+    return [
+        HostFacts(name, failures, rests_until - now, why)
+        for name, failures, rests_until, why in _whole(store, "hosts")
+    ]
+
+
+def facts_of_robots(store: Store) -> list[RobotsFacts]:
+    now = time.time()
+    return [
+        RobotsFacts(origin, expires - now, body)
+        for origin, expires, body in _whole(store, "robots")
+    ]
+
+
+def _whole(store: Store, table: str) -> Iterator[list[Any]]:
+    for *values, its_seal in store.rows(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+        if its_seal == seal(*values):
+            yield values

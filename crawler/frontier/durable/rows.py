@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mmh3
@@ -16,61 +15,6 @@ from ...errors import InvalidURL
 from ...serialization import request_from_dict, request_to_dict
 from ..admission.fingerprint import fingerprint, fingerprint_of
 from ..outcome import Outcome
-
-#: The version of all that follows.
-FORMAT = 1
-
-SCHEMA = """
-CREATE TABLE urls (
-    id INTEGER PRIMARY KEY,     -- in the order they were met
-    key BLOB NOT NULL,          -- its fingerprint
-    url TEXT NOT NULL,          -- as it was asked for
-    host TEXT NOT NULL,         -- whose turn it waits for
-    depth INTEGER NOT NULL,
-    priority INTEGER NOT NULL,
-    found_on TEXT,
-    more TEXT,                  -- JSON: what else the request says
-    met REAL NOT NULL,          -- seconds since 1970
-    seal INTEGER NOT NULL,      -- a hash of all of the above but met
-    progress TEXT,              -- JSON: where it was sent, what was tried, and a hash of that
-    status TEXT,                -- done, failed, refused, turned_away; NULL while it is outstanding
-    reason TEXT,
-    code INTEGER,               -- of the last response
-    bytes INTEGER,
-    seconds REAL,
-    redirects TEXT,             -- JSON: where it was sent
-    attempts TEXT,              -- JSON: how each earlier try ended
-    ended REAL,
-    end_seal INTEGER            -- a hash of id, status, reason and redirects
-);
-CREATE TABLE hosts (
-    name TEXT PRIMARY KEY, failures INTEGER, rests_until REAL, why TEXT, seal INTEGER
-);
-CREATE TABLE robots (origin TEXT PRIMARY KEY, expires REAL, body BLOB, seal INTEGER);
-CREATE TABLE strikes (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER NOT NULL);
-"""
-#: Made when a queue first grows too long for memory: what waits for a host, in order.
-INDEX = """
-CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE status IS NULL
-"""
-
-_INSERT = "INSERT INTO urls (id, key, url, host, depth, priority, found_on, more, met, seal) VALUES"
-_END = """
-UPDATE urls SET status = v.column2, reason = v.column3, code = v.column4, bytes = v.column5,
-    seconds = v.column6, redirects = v.column7, attempts = v.column8, ended = v.column9,
-    end_seal = v.column10, progress = NULL
-FROM (VALUES {}) AS v WHERE urls.id = v.column1
-"""
-_WAIT_AGAIN = """
-UPDATE urls SET progress = v.column2 FROM (VALUES {}) AS v WHERE urls.id = v.column1
-"""
-_MOVE = """
-UPDATE urls SET depth = v.column2, found_on = v.column3, seal = v.column4
-FROM (VALUES {}) AS v WHERE urls.id = v.column1
-"""
-_HOST = "INSERT OR REPLACE INTO hosts VALUES"
-_ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
 
 SELECT = "id, key, url, host, depth, priority, found_on, more, seal, progress"
 
@@ -109,36 +53,6 @@ class Row(NamedTuple):
     @property
     def rank(self) -> Rank:
         return (-self.priority, self.depth, self.id)
-
-
-class Batch:
-    """What one transaction writes; lists of rows, each for one statement."""
-
-    def __init__(self) -> None:
-        self.inserts: list[tuple[Any, ...]] = []
-        self.ends: list[tuple[Any, ...]] = []
-        self.again: list[tuple[Any, ...]] = []
-        self.moves: list[tuple[Any, ...]] = []
-        self.hosts: list[tuple[Any, ...]] = []
-        self.robots: list[tuple[Any, ...]] = []
-
-    def statements(self) -> Iterator[tuple[str, list[Any]]]:
-        """
-        Yield few statements with many values each.
-
-        Whoever runs a statement lets go of the interpreter and must get hold of it again,
-        which takes milliseconds while the crawl is busy.
-        """
-        yield from _many(_INSERT, self.inserts)
-        # SQLite does not say which of several values for one row counts.
-        yield from _many(_WAIT_AGAIN, _last_of_each(self.again))
-        yield from _many(_MOVE, _last_of_each(self.moves))
-        yield from _many(_END, self.ends)
-        yield from _many(_HOST, self.hosts)
-        yield from _many(_ROBOTS, self.robots)
-
-    def __bool__(self) -> bool:
-        return any(vars(self).values())
 
 
 def seal(*values: Any) -> int:
@@ -282,31 +196,3 @@ def _more(request: Request) -> str | None:
 def _json(value: Any) -> str:
     # In ASCII: SQLite keeps no lone surrogates, and pages have them.
     return json.dumps(value, separators=(",", ":"))
-
-
-# -- many rows at once ----------------------------------------------------------------------
-
-
-def _many(statement: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
-    start = 0
-    for size in _sizes(len(rows)):
-        chunk = rows[start : start + size]
-        yield _statement(statement, size, len(rows[0])), [v for row in chunk for v in row]
-        start += size
-
-
-def _last_of_each(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return list({row[0]: row for row in rows}.values())
-
-
-def _sizes(number: int) -> Iterable[int]:
-    """Yield numbers that add up to *number*, of a few kinds, so that statements are prepared once."""
-    for size in (256, 64, 16, 4, 1):
-        yield from [size] * (number // size)
-        number %= size
-
-
-@cache
-def _statement(statement: str, rows: int, width: int) -> str:
-    values = ",".join([f"({','.join('?' * width)})"] * rows)
-    return statement.format(values) if "{}" in statement else f"{statement} {values}"

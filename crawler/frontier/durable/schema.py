@@ -1,4 +1,4 @@
-"""The file a store is in: made, opened and checked; and what to say if it cannot be used."""
+"""The tables of a job's state, and the file they are in: made, opened, checked and migrated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,47 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ...errors import JobError
-from .rows import FORMAT, SCHEMA, sealed
+from .crash_marker import CrashMarker
+from .rows import sealed
+
+#: The version of all that follows.
+FORMAT = 2
+
+SCHEMA = """
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,     -- in the order they were met
+    key BLOB NOT NULL,          -- its fingerprint
+    url TEXT NOT NULL,          -- as it was asked for
+    host TEXT NOT NULL,         -- whose turn it waits for
+    depth INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    found_on TEXT,
+    more TEXT,                  -- JSON: what else the request says
+    met REAL NOT NULL,          -- seconds since 1970
+    seal INTEGER NOT NULL,      -- a hash of all of the above but met
+    progress TEXT,              -- JSON: where it was sent, what was tried, and a hash of that
+    status TEXT,                -- done, failed, refused, turned_away; NULL while it is outstanding
+    reason TEXT,
+    code INTEGER,               -- of the last response
+    bytes INTEGER,
+    seconds REAL,
+    redirects TEXT,             -- JSON: where it was sent
+    attempts TEXT,              -- JSON: how each earlier try ended
+    ended REAL,
+    end_seal INTEGER            -- a hash of id, status, reason and redirects
+);
+CREATE TABLE hosts (
+    name TEXT PRIMARY KEY, failures INTEGER, rests_until REAL, why TEXT, seal INTEGER
+);
+CREATE TABLE robots (origin TEXT PRIMARY KEY, expires REAL, body BLOB, seal INTEGER);
+CREATE TABLE strikes (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER NOT NULL);
+"""
+#: Made when a queue first grows too long for memory: what waits for a host, in order.
+INDEX = """
+CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE status IS NULL
+"""
+
 
 #: Tables whose every index is checked.
 _SMALL = ("facts", "hosts", "robots", "strikes")
@@ -22,6 +62,14 @@ _NOT_ITS_FAULT = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
 }
+
+
+def open_marker(path: Path) -> CrashMarker:
+    """Open the crash marker of the state in *path*; formats before 2 had the first part of it."""
+    marker, before = path.with_suffix(".marker"), path.with_suffix(".pulse")
+    if before.exists() and not marker.exists():
+        before.replace(marker)
+    return CrashMarker(marker)
 
 
 def open_state(path: Path, commits: int | None) -> sqlite3.Connection:
@@ -67,16 +115,27 @@ def _was_made(path: Path, connection: sqlite3.Connection, commits: int | None) -
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != FORMAT:
+    if version in _MIGRATIONS:
+        _MIGRATIONS[version](connection)
+    elif version != FORMAT:
         raise JobError(
             f"{path} has format {version or 'none'}, and this version reads format {FORMAT}: "
             f"go on with the version that made it, or start over with --fresh"
         )
     # Of the large table, rows have seals, and the index is made anew: see recover().
     for check in ("quick_check(1)", *(f"integrity_check('{name}')" for name in _SMALL)):
-        (verdict,) = connection.execute(f"PRAGMA {check}").fetchone()
-        if verdict != "ok":
-            raise damaged(path, verdict)
+        (result,) = connection.execute(f"PRAGMA {check}").fetchone()
+        if result != "ok":
+            raise damaged(path, result)
+
+
+def _from_1(connection: sqlite3.Connection) -> None:
+    """Format 2 has a crash marker that names several rows, and counts among the facts."""
+    connection.execute("PRAGMA user_version = 2")
+
+
+#: By format, how to make the next one of it.
+_MIGRATIONS = {1: _from_1}
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -7,7 +7,6 @@ from collections import deque
 from dataclasses import dataclass
 
 from ...data import Request
-from ..durable.shelf import StoredQueue
 from .request_queue import RequestQueue
 
 #: Seconds the failures of a host are remembered after it has rested, with nothing to do.
@@ -57,7 +56,7 @@ class Host:
         "ready_at",
         "retries",
         "robots_requests",
-        "shelf",
+        "stored",
         "waits_for_address",
         "wakes_at",
         "was_ready_at",
@@ -67,8 +66,8 @@ class Host:
     def __init__(self, name: str) -> None:
         self.name = name
         self.queue = RequestQueue()
-        #: What waits on disk only, behind what is in the queue.
-        self.shelf: StoredQueue | None = None
+        #: How many requests more wait in the overflow only, behind those in the queue.
+        self.stored = 0
         #: Requests that are to be tried again, by when; most hosts never have any.
         self.retries: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
@@ -103,8 +102,7 @@ class Host:
 
     @property
     def queued(self) -> int:
-        on_disk = self.shelf.size if self.shelf is not None else 0
-        return self.queue.size + (len(self.retries) if self.retries else 0) + on_disk
+        return self.queue.size + (len(self.retries) if self.retries else 0) + self.stored
 
     @property
     def has_work(self) -> bool:
@@ -123,10 +121,9 @@ class Host:
             or self.paused
             or self.waits_for_address
             or self.in_flight
+            or self.stored
             or self.delay is not None
         ):
-            return NEVER
-        if self.shelf is not None:
             return NEVER
         return self.ready_at + _FAILURE_MEMORY if self.failures else self.ready_at
 

@@ -1,4 +1,4 @@
-"""RobotsCache: asks each origin for its robots.txt, and remembers the answer."""
+"""RobotsCache: what the robots.txt of each origin says, and which are being fetched."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .host import Host
 
 #: Seconds an answer holds (RFC 9309: no longer than a day).
 _LIFETIME = 86400.0
-#: Seconds an expired answer goes on holding while the host does not give a new one.
+#: Seconds an expired answer still holds while the host does not give a new one.
 _EXTENSION = 300.0
 #: How many redirects a robots.txt may take.
 _MAX_HOPS = 5
 #: How many bytes of robots.txt are remembered (their rules take eight times as much memory),
-#: and what each counts for at least; the oldest is asked again when needed.
+#: and the least that each counts for; the oldest is forgotten first, and fetched again when needed.
 _MOST_BYTES = 32 * 2**20
 _LEAST_BYTES = 256
 
@@ -29,6 +29,14 @@ class _Answer(NamedTuple):
     expires: float
     robots: Robots
     size: int
+
+
+class RobotsFacts(NamedTuple):
+    """The robots.txt of *origin*, which holds for *seconds*; one that is missing is empty."""
+
+    origin: str
+    seconds: float
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +48,26 @@ class RobotsQuestion:
 
 
 class RobotsCache:
-    """Knows which origin said what, and which are being asked; fetching is the frontier's work."""
+    """
+    Knows the rules of each origin, and which are being fetched; the frontier fetches them.
 
-    def __init__(self, agent: str) -> None:
+    *on_answer* is called with each new answer.
+    """
+
+    def __init__(self, agent: str, on_answer: Callable[[RobotsFacts], object]) -> None:
         self.agent = agent
         self._answers: dict[str, _Answer] = {}
         self._size = 0
         self._asked: dict[str, RobotsQuestion] = {}
-        #: Told of each answer: the origin, the seconds it holds, and the file.
-        self.on_answer: Callable[[str, float, bytes], object] = _ignore
+        self._on_answer = on_answer
 
     def rules(self, origin: str, now: float) -> Robots | None:
-        """Return what *origin* says, None if it must be asked."""
+        """Return the rules of *origin*; None if they must be fetched."""
         answer = self._answers.get(origin)
         return answer.robots if answer is not None and answer.expires > now else None
 
     def allows(self, host: Host, request: Request, now: float) -> bool | None:
-        """Say if *request* of *host* may be fetched; None if its origin must be asked first."""
+        """Return whether *request* of *host* may be fetched; None if its origin must be asked first."""
         rules = self.rules(urls.origin(request.url), now)
         if rules is None:
             return None
@@ -64,13 +75,13 @@ class RobotsCache:
         return rules.allowed(self.agent, request.url)
 
     def obey(self, host: Host, rules: Robots) -> None:
-        """Keep the Crawl-delay of an origin; where a host has several, the longest counts."""
+        """Apply the Crawl-delay of an origin; if a host has several origins, the longest counts."""
         delay = rules.crawl_delay(self.agent)
         if delay is not None:
             host.crawl_delay = max(delay, host.crawl_delay or 0.0)
 
     def ask(self, host: Host, origin: str, first: Request) -> Request:
-        """Return the request that asks *origin* on behalf of *host*, whose *first* request waits."""
+        """Return the request for the robots.txt of *origin*, for which the *first* one of *host* waits."""
         question = Request(f"{origin}/robots.txt", depth=first.depth, found_on=first.found_on)
         self._asked[question.id] = RobotsQuestion(host, origin)
         return question
@@ -82,10 +93,10 @@ class RobotsCache:
         self, request: Request, result: Response | ModuleError, now: float
     ) -> Request | None:
         """
-        Take the *result* of a question; return the next hop, if it was sent elsewhere.
+        Take the *result* of a fetch of robots.txt; return the next hop if it is a redirect.
 
-        There is no answer when the origin cannot be reached, or says 429 or 5xx; then an
-        old one goes on holding for a while.
+        There is no answer when the origin cannot be reached, or responds with 429 or 5xx; an
+        old answer then holds for a while longer.
         """
         question = self._asked[request.id]
         if isinstance(result, Response) and is_redirect(result):
@@ -95,14 +106,14 @@ class RobotsCache:
         answer = _read(result, now)
         if answer is not None:
             self._remember(question.origin, answer)
-            self.on_answer(question.origin, _LIFETIME, _file(result))
+            self._on_answer(RobotsFacts(question.origin, _LIFETIME, _file(result)))
         elif question.origin in self._answers:
             old = self._answers[question.origin]
             self._remember(question.origin, old._replace(expires=now + _EXTENSION))
         return None
 
     def recall(self, origin: str, expires: float, body: bytes) -> None:
-        """Take over an answer that was given earlier."""
+        """Use an answer that an earlier process got."""
         size = max(len(body), _LEAST_BYTES)
         self._remember(origin, _Answer(expires, Robots.parse(body), size))
 
@@ -123,18 +134,14 @@ class RobotsCache:
 
 
 def _file(result: Response | ModuleError) -> bytes:
-    """Return the robots.txt of an answer; one that is not there says as much as an empty one."""
+    """Return the text of an answer; a file that is missing means the same as an empty one."""
     if isinstance(result, Response) and 200 <= result.status < 300:
         return result.body
     return b""
 
 
-def _ignore(_origin: str, _seconds: float, _body: bytes) -> None:
-    pass
-
-
 def _hop(request: Request, response: Response) -> Request | None:
-    """Return the same question at the place it was sent to; None if that leads nowhere."""
+    """Return the same request at the URL it was redirected to; None if that leads nowhere."""
     if len(request.redirects) >= _MAX_HOPS:
         return None
     try:
@@ -147,7 +154,7 @@ def _hop(request: Request, response: Response) -> Request | None:
 
 
 def _read(result: Response | ModuleError, now: float) -> _Answer | None:
-    """Turn an answer into rules: a file that is not there allows all; None is no answer."""
+    """Return the rules in an answer; None if it is not one. A file that is missing allows all."""
     if isinstance(result, ModuleError) or result.status >= 500 or result.status == 429:
         return None
     if not 200 <= result.status < 300:

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from crawler.data import Link, Links, Response
 from crawler.frontier import (
     DONE,
-    DurableFrontier,
     Frontier,
     Politeness,
     Scope,
-    Store,
-    TrapGuard,
+    SqliteJournal,
 )
 
 URLS = [
@@ -45,15 +43,13 @@ def frontier(max_depth):
 
 @contextmanager
 def durable(folder, max_depth, window=50_000):
-    store = Store(Path(folder) / "state.db")
-    crawl = DurableFrontier(
-        store, scope(max_depth), traps=TrapGuard(), politeness=AT_ONCE, window=window
-    )
+    journal = SqliteJournal(Path(folder) / "state.db", window=window)
+    crawl = Frontier(scope(max_depth), politeness=AT_ONCE, journal=journal)
     try:
         yield crawl
     finally:
         crawl.close()
-        store.close()
+        journal.close()
 
 
 def key(url):
@@ -80,13 +76,14 @@ def turned_away(crawl, url, depth):
 
 
 def visit(crawl):
-    """Take what is next, if anything waits, and be done with it; say what it was."""
-    if not len(crawl):
+    """Take what is next, if anything waits, and settle it; return what it was."""
+    if not len(crawl.view):
         return None
     with gevent.Timeout(5, AssertionError(f"{crawl} lets nothing be taken")):
-        request = crawl.take()
-    crawl.fetched(request, Response(request.url, 200, request=request))
-    crawl.settle(request, DONE)
+        taken = crawl.take()
+    request = taken.request
+    crawl.fetched(taken, Response(request.url, 200, request=request))
+    crawl.settle(taken, DONE)
     return request.url, request.depth
 
 
@@ -108,8 +105,8 @@ def play(steps, quick, slow):
             url, depth = step
             quick.admit_many(Links([url], depth, "http://a.test/"))
             slow.admit(Link(url, depth, "http://a.test/"))
-    assert quick.counts() == slow.counts()
-    assert len(quick) == len(slow)
+    assert quick.view.counts() == slow.view.counts()
+    assert len(quick.view) == len(slow.view)
 
 
 links = st.tuples(st.sampled_from(URLS), st.integers(1, 5))
@@ -180,11 +177,11 @@ def test_what_an_earlier_process_has_seen_is_known_and_what_is_out_of_scope_now_
         one.admit(Link("http://a.test/x", 1, None))
     with durable(tmp_path, None) as one:
         assert turned_away(one, "http://a.test/x", 1)
-    store = Store(tmp_path / "state.db")
+    journal = SqliteJournal(tmp_path / "state.db")
     narrower = Scope(["a.test"], None, exclude=["x"])
     with (
-        closing(store),
-        closing(DurableFrontier(store, narrower, traps=TrapGuard())) as one,
+        closing(journal),
+        closing(Frontier(narrower, journal=journal)) as one,
         remembering(1),
     ):
         assert not turned_away(one, "http://a.test/x", 1)
@@ -199,7 +196,7 @@ def test_what_was_let_in_is_known_at_once():
     one.admit(Link(URLS[0], 1, None))
 
     assert turned_away(one, URLS[0], 1)
-    assert one.counts().turned_away == {"seen": 1}
+    assert one.view.counts().turned_away == {"seen": 1}
 
 
 def test_what_nobody_has_met_is_not_answered():
@@ -209,11 +206,11 @@ def test_what_nobody_has_met_is_not_answered():
 def test_links_left_out_are_counted_although_the_others_were_not_asked_for():
     one = frontier(None)
     one.admit_many(Links(["/x", "/y", "/x"], 1, "http://a.test/"))
-    assert one.counts().turned_away == {"seen": 1}
+    assert one.view.counts().turned_away == {"seen": 1}
 
     links = Links(["http://a.test/x", "/new", "http://a.test/y"], 1, "http://a.test/")
     unknown = one._links.unknown(links)
     assert next(unknown) == Link("http://a.test/new", 1, "http://a.test/")
     unknown.close()
 
-    assert one.counts().turned_away == {"seen": 2}
+    assert one.view.counts().turned_away == {"seen": 2}

@@ -1,7 +1,6 @@
 """The durable frontier keeps the contract, and a crash costs a refetch, never a page."""
 
 import sqlite3
-from contextlib import closing
 from random import Random
 
 import gevent
@@ -13,13 +12,12 @@ from crawler.data import Link, Request, Response
 from crawler.errors import DownloadError, JobError
 from crawler.frontier import (
     DONE,
-    DurableFrontier,
+    Frontier,
     Next,
     Politeness,
     Retries,
     Scope,
-    Store,
-    TrapGuard,
+    SqliteJournal,
     failed,
     refused,
 )
@@ -30,26 +28,27 @@ AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
 class Life:
     """One process after another on the same file."""
 
-    def __init__(self, path, **options):
+    def __init__(self, path, window=50_000, **options):
         self.path = path / "state.db"
-        self.options = {"politeness": AT_ONCE, "window": 50_000} | options
+        self.window = window
+        self.options = {"politeness": AT_ONCE} | options
         self.scope = Scope(max_depth=None, accepted_domains=["a.test", "b.test", "c.test"])
         self.begin()
 
     def begin(self):
-        self.store = Store(self.path)
-        self.frontier = DurableFrontier(self.store, self.scope, traps=TrapGuard(), **self.options)
+        self.journal = SqliteJournal(self.path, window=self.window)
+        self.frontier = Frontier(self.scope, journal=self.journal, **self.options)
         return self.frontier
 
     def end(self):
         self.frontier.close()
-        self.store.close()
+        self.journal.close()
 
     def crash(self):
         """End as kill -9 does: what is not committed is gone."""
-        self.store.failure = JobError("killed")
+        self.journal.commits.failure = JobError("killed")
         self.frontier.close()
-        self.store.close()
+        self.journal.close()
 
     def again(self):
         self.end()
@@ -73,16 +72,18 @@ def take(frontier):
         return frontier.take()
 
 
-def answer(frontier, request, status=200, **headers):
-    return frontier.fetched(request, Response(request.url, status, headers, b"body", request))
+def answer(frontier, taken, status=200, **headers):
+    request = taken.request
+    return frontier.fetched(taken, Response(request.url, status, headers, b"body", request))
 
 
 def visit(frontier, *links):
-    request = take(frontier)
-    assert answer(frontier, request) is Next.ANALYZE
+    taken = take(frontier)
+    request = taken.request
+    assert answer(frontier, taken) is Next.ANALYZE
     for link in links:
         frontier.admit(Link(link, request.depth + 1, request.url))
-    frontier.settle(request, DONE)
+    frontier.settle(taken, DONE)
     return request
 
 
@@ -92,8 +93,8 @@ def test_what_waits_is_there_after_a_restart(life):
 
     frontier = life.again()
 
-    assert frontier.counts().pending == 2
-    found = {request.url: request for request in (take(frontier), take(frontier))}
+    assert frontier.view.counts().pending == 2
+    found = {taken.request.url: taken.request for taken in (take(frontier), take(frontier))}
     assert found["http://a.test/"].callback == "first"
     assert found["http://a.test/"].meta == {"n": [1, "é"]}
     assert found["http://b.test/x"].depth == 3
@@ -109,23 +110,23 @@ def test_what_is_settled_is_not_fetched_again(life):
     assert frontier.resumed
     assert frontier.admit(Request("http://a.test/")) == "seen"
     assert visit(frontier).url == "http://a.test/1"
-    assert frontier.idle
-    assert frontier.counts().done == 2
+    assert frontier.view.idle
+    assert frontier.view.counts().done == 2
 
 
 def test_what_was_taken_waits_again_after_a_crash(life):
     life.frontier.admit(Request("http://a.test/"))
-    life.store.flush()
+    life.journal.commits.flush()
     take(life.frontier)
 
     life.crash()
 
-    assert take(life.begin()).url == "http://a.test/"
+    assert take(life.begin()).request.url == "http://a.test/"
 
 
 def test_an_uncommitted_outcome_is_gone_with_its_links(life):
     life.frontier.admit(Request("http://a.test/"))
-    life.store.flush()
+    life.journal.commits.flush()
     visit(life.frontier, "http://a.test/1")
 
     life.crash()
@@ -133,7 +134,7 @@ def test_an_uncommitted_outcome_is_gone_with_its_links(life):
 
     assert visit(frontier, "http://a.test/1").url == "http://a.test/"
     assert visit(frontier).url == "http://a.test/1"
-    assert frontier.idle
+    assert frontier.view.idle
 
 
 def test_counts_by_outcome_and_reason_go_on(life):
@@ -146,14 +147,14 @@ def test_counts_by_outcome_and_reason_go_on(life):
         request = take(frontier)
         answer(frontier, request)
         frontier.settle(request, outcome)
-    before = frontier.counts()
+    before = frontier.view.counts()
 
-    after = life.again().counts()
+    after = life.again().view.counts()
 
     assert after == before
     assert after.failed == {"timeout": 1}
     assert after.turned_away == {"domain": 1}
-    assert life.frontier.samples()["domain"] == ["http://elsewhere.test/"]
+    assert life.frontier.view.samples()["domain"] == ["http://elsewhere.test/"]
 
 
 def test_every_url_met_has_a_row_with_its_outcome(life):
@@ -178,7 +179,7 @@ def test_a_retry_keeps_its_attempts(life):
     request = take(life.frontier)
     assert answer(life.frontier, request, 500) is Next.AGAIN
 
-    assert take(life.again()).attempts == ("status 500",)
+    assert take(life.again()).request.attempts == ("status 500",)
 
 
 def test_a_backoff_outlives_the_process(life):
@@ -187,7 +188,7 @@ def test_a_backoff_outlives_the_process(life):
 
     frontier = life.again()
 
-    assert 30 < frontier.next_wake() <= 50
+    assert 30 < frontier.view.next_wake() <= 50
 
 
 def test_a_redirect_goes_on_where_it_was_sent(life):
@@ -198,7 +199,10 @@ def test_a_redirect_goes_on_where_it_was_sent(life):
     frontier = life.again()
     request = take(frontier)
 
-    assert (request.url, request.redirects) == ("http://b.test/new", ("http://a.test/old",))
+    assert (request.request.url, request.request.redirects) == (
+        "http://b.test/new",
+        ("http://a.test/old",),
+    )
     assert frontier.admit(Request("http://b.test/new")) == "seen"
     answer(frontier, request)
     frontier.settle(request, DONE)
@@ -212,16 +216,18 @@ def test_robots_txt_is_not_asked_for_again(tmp_path):
     life = Life(tmp_path, politeness=Politeness(delay=0.0))
     life.frontier.admit(Request("http://a.test/private"))
     question = take(life.frontier)
-    assert question.url == "http://a.test/robots.txt"
+    assert question.request.url == "http://a.test/robots.txt"
     rules = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7"
-    life.frontier.fetched(question, Response(question.url, 200, body=rules, request=question))
+    life.frontier.fetched(
+        question, Response(question.request.url, 200, body=rules, request=question.request)
+    )
 
     frontier = life.again()
     frontier.admit(Request("http://a.test/public"))
 
-    assert take(frontier).url == "http://a.test/public"
-    assert frontier.counts().refused == {"robots": 1}
-    assert frontier._hosts.find("a.test").crawl_delay == 7
+    assert take(frontier).request.url == "http://a.test/public"
+    assert frontier.view.counts().refused == {"robots": 1}
+    assert frontier._parts.hosts.find("a.test").crawl_delay == 7
     life.end()
 
 
@@ -231,13 +237,13 @@ def test_a_host_that_was_given_up_stays_so(tmp_path):
     for n in range(3):
         life.frontier.admit(Request(f"http://a.test/{n}"))
     request = take(life.frontier)
-    error = DownloadError("D1", request, "no route", "connect")
+    error = DownloadError("D1", request.request, "no route", "connect")
     life.frontier.settle(request, life.frontier.fetched(request, error))
-    assert life.frontier.idle
+    assert life.frontier.view.idle
 
     frontier = life.again()
 
-    assert frontier.counts().failed == {"connect": 1, "host": 2}
+    assert frontier.view.counts().failed == {"connect": 1, "host": 2}
     assert frontier.admit(Request("http://a.test/late")) == "host"
     life.end()
 
@@ -246,12 +252,12 @@ def test_what_a_limit_cut_off_waits_again(life):
     for n in range(3):
         life.frontier.admit(Request(f"http://a.test/{n}"))
     life.frontier.cut_off("time_limit")
-    assert life.frontier.idle
+    assert life.frontier.view.idle
 
     frontier = life.again()
 
-    assert frontier.counts().pending == 3
-    assert len(frontier) == 3
+    assert frontier.view.counts().pending == 3
+    assert len(frontier.view) == 3
 
 
 def test_what_is_found_after_a_limit_was_reached_waits_too(life):
@@ -260,14 +266,14 @@ def test_what_is_found_after_a_limit_was_reached_waits_too(life):
     answer(life.frontier, request)
     life.frontier.cut_off("page_limit")
     for url in ("http://a.test/late", "http://a.test/late", "http://a.test/", "http://x.test/"):
-        life.frontier.admit(Link(url, 1, request.url))
+        life.frontier.admit(Link(url, 1, request.request.url))
     life.frontier.settle(request, DONE)
 
     frontier = life.again()
 
     assert visit(frontier).url == "http://a.test/late"
-    assert frontier.idle
-    assert frontier.counts().turned_away == {"seen": 2, "domain": 1}
+    assert frontier.view.idle
+    assert frontier.view.counts().turned_away == {"seen": 2, "domain": 1}
 
 
 def test_what_a_callback_waited_for_belongs_to_its_page(life):
@@ -275,24 +281,24 @@ def test_what_a_callback_waited_for_belongs_to_its_page(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    assert life.frontier.admit(Request("http://a.test/part"), within=page.id) is None
+    assert life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.settle(part, DONE)
-    life.store.flush()
+    life.journal.commits.flush()
 
     life.crash()
     frontier = life.begin()
 
     page = take(frontier)
     answer(frontier, page)
-    assert frontier.admit(Request("http://a.test/part"), within=page.id) is None
+    assert frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
     part = take(frontier)
     answer(frontier, part)
     frontier.settle(part, DONE)
     frontier.settle(page, DONE)
     frontier = life.again()
-    assert frontier.idle
+    assert frontier.view.idle
     assert frontier.admit(Request("http://a.test/part")) == "seen"
 
 
@@ -303,8 +309,8 @@ def test_a_narrower_scope_refuses_what_waits(life):
 
     frontier = life.again()
 
-    assert frontier.counts().refused == {"domain": 1}
-    assert take(frontier).url == "http://b.test/"
+    assert frontier.view.counts().refused == {"domain": 1}
+    assert take(frontier).request.url == "http://b.test/"
 
 
 def test_a_wider_scope_lets_in_what_was_turned_away(life):
@@ -314,10 +320,10 @@ def test_a_wider_scope_lets_in_what_was_turned_away(life):
 
     frontier = life.again()
 
-    assert frontier.counts().turned_away == {"domain": 1}
+    assert frontier.view.counts().turned_away == {"domain": 1}
     assert visit(frontier).url == "http://x.test/"
-    assert frontier.idle
-    assert life.again().idle
+    assert frontier.view.idle
+    assert life.again().view.idle
 
 
 def test_a_long_queue_stays_on_disk(tmp_path):
@@ -325,16 +331,16 @@ def test_a_long_queue_stays_on_disk(tmp_path):
     for n in range(2000):
         life.frontier.admit(Link(f"http://a.test/{n}", 1, None))
 
-    assert life.frontier.in_memory <= 100
-    assert len(life.frontier) == 2000
+    assert life.frontier._parts.hosts.queued <= 100
+    assert len(life.frontier.view) == 2000
 
     urls = [visit(life.frontier).url for _ in range(1000)]
     frontier = life.again()
-    assert frontier.in_memory <= 100
+    assert frontier._parts.hosts.queued <= 100
     urls += [visit(frontier).url for _ in range(1000)]
 
     assert urls == [f"http://a.test/{n}" for n in range(2000)]
-    assert frontier.idle
+    assert frontier.view.idle
     life.end()
 
 
@@ -363,7 +369,7 @@ def test_cutting_off_settles_what_is_on_disk_too(tmp_path):
     life.frontier.cut_off("page_limit")
 
     assert life.frontier.join(timeout=10)
-    assert life.frontier.counts().refused == {"page_limit": 1000}
+    assert life.frontier.view.counts().refused == {"page_limit": 1000}
     life.end()
 
 
@@ -377,7 +383,7 @@ def test_a_nearer_find_is_remembered(tmp_path):
     frontier = life.again()
     request = take(frontier)
 
-    assert (request.depth, request.found_on) == (2, "http://a.test/near")
+    assert (request.request.depth, request.request.found_on) == (2, "http://a.test/near")
     life.end()
 
 
@@ -403,7 +409,7 @@ def test_no_crash_ever_loses_a_page(tmp_path_factory, seed, size, window):
     life = Life(tmp_path_factory.mktemp("job"), window=window)
     life.frontier.admit(Request(address[0]))
     taken, crashes = [], 0
-    while not life.frontier.idle:
+    while not life.frontier.view.idle:
         act = chance.random()
         if act < 0.1 and crashes < 5:
             life.crash()
@@ -411,15 +417,16 @@ def test_no_crash_ever_loses_a_page(tmp_path_factory, seed, size, window):
             life.frontier.admit(Request(address[0]))
             taken, crashes = [], crashes + 1
         elif act < 0.2:
-            life.store.flush()
+            life.journal.commits.flush()
         elif act < 0.25:
             gevent.sleep(0)
-        elif taken and (act < 0.6 or len(taken) >= 4 or not len(life.frontier)):
-            request = taken.pop(chance.randrange(len(taken)))
+        elif taken and (act < 0.6 or len(taken) >= 4 or not len(life.frontier.view)):
+            page = taken.pop(chance.randrange(len(taken)))
+            request = page.request
             for to in links[address.index(request.url)]:
                 life.frontier.admit(Link(address[to], request.depth + 1, request.url))
-            life.frontier.settle(request, DONE)
-        elif len(life.frontier):
+            life.frontier.settle(page, DONE)
+        elif len(life.frontier.view):
             taken.append(take(life.frontier))
             answer(life.frontier, taken[-1])
     life.end()
@@ -439,7 +446,11 @@ def test_a_request_found_after_a_limit_was_reached_keeps_what_it_says(life):
 
     request = take(life.again())
 
-    assert (request.callback, request.priority, request.meta) == ("item", 3, {"n": 1})
+    assert (request.request.callback, request.request.priority, request.request.meta) == (
+        "item",
+        3,
+        {"n": 1},
+    )
 
 
 def test_what_was_too_deep_at_first_is_not_lost_to_a_limit(tmp_path):
@@ -459,21 +470,21 @@ def test_what_a_callback_could_not_wait_for_is_no_page_of_its_own(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(Request("http://a.test/part"), within=page.id)
+    life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id)
     life.frontier.cut_off("time_limit")
     life.frontier.settle(page, DONE)
 
     frontier = life.again()
 
-    assert frontier.idle
-    assert frontier.counts().done == 1
+    assert frontier.view.idle
+    assert frontier.view.counts().done == 1
 
 
 def test_what_a_callback_waited_for_goes_back_with_its_page(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(Request("http://a.test/part"), within=page.id)
+    life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id)
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.put_back(page)
@@ -482,7 +493,7 @@ def test_what_a_callback_waited_for_goes_back_with_its_page(life):
     frontier = life.again()
 
     page = take(frontier)
-    assert frontier.admit(Request("http://a.test/part"), within=page.id) is None
+    assert frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
 
 
 @pytest.mark.parametrize("made_up", ["f" * 32, "ffffffff_ffff", "-1", "0xffffffffffff", "id"])
@@ -490,7 +501,7 @@ def test_any_id_can_be_written(life, made_up):
     life.frontier.admit(Request("http://a.test/", id=made_up))
     visit(life.frontier)
 
-    life.store.flush()
+    life.journal.commits.flush()
 
     assert life.query("SELECT url, status FROM urls") == [("http://a.test/", "done")]
 
@@ -504,81 +515,40 @@ def test_the_last_of_several_steps_in_one_commit_counts(tmp_path):
         assert answer(life.frontier, take(life.frontier), 302, location=f"/{n}") is Next.AGAIN
     for depth in (9, 8, 7, 6, 5):
         life.frontier.admit(Link("http://a.test/x", depth, None))
-    life.store.flush()
+    life.journal.commits.flush()
     life.crash()
 
     frontier = life.begin()
 
     hop, moved = take(frontier), take(frontier)
-    assert (hop.url, len(hop.redirects)) == ("http://a.test/4", 4)
-    assert moved.depth == 5
+    assert (hop.request.url, len(hop.request.redirects)) == ("http://a.test/4", 4)
+    assert moved.request.depth == 5
     life.end()
 
 
 def test_nothing_is_lost_that_arrives_while_others_of_its_host_are_read(tmp_path):
     """A commit holds the reading up; some of what is found meanwhile is read with the rest."""
     life = Life(tmp_path, window=16)
-    frontier, store, chance = life.frontier, life.store, Random(3)
+    frontier, commits, chance = life.frontier, life.journal.commits, Random(3)
+    overflow = life.journal.overflow
     for n in range(400):
         frontier.admit(Link(f"http://a.test/{n}", chance.randrange(40), None))
     with gevent.Timeout(20):
         for round_ in range(20):
-            with store._turn:
-                while frontier._overflow._reading is None:
+            with commits._turn:
+                while overflow.reading is None:
                     visit(frontier)
                 gevent.sleep(0)
                 for n in range(10):
                     url = f"http://a.test/{round_}/{n}"
                     frontier.admit(Link(url, chance.randrange(40), None))
-            frontier._overflow._reading.join()
-            assert len(frontier) == frontier.counts().pending
-        while not frontier.idle:
+            overflow.reading.join()
+            assert len(frontier.view) == frontier.view.counts().pending
+        while not frontier.view.idle:
             visit(frontier)
 
-    assert frontier.counts().done == 600
+    assert frontier.view.counts().done == 600
     life.end()
-
-
-@pytest.mark.timeout(10)
-def test_a_store_that_has_nothing_to_write_lets_others_run(tmp_path):
-    store = Store(tmp_path / "state.db")
-
-    for _ in range(1000):
-        store.settled()
-    gevent.sleep(0.2)
-    store.wait_for_room()
-
-    store.close()
-    assert store.failure is None
-
-
-def test_a_failure_nobody_waited_for_is_told(tmp_path):
-    """The store is closed while a commit is under way, which then fails."""
-    store = Store(tmp_path / "state.db")
-    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("DROP TABLE facts")
-        store.batch.hosts.append(("a.test", 0, 0.0, "", 0))
-        store.changed()
-        gevent.sleep(0.2)
-        closer = gevent.spawn(store.close)
-        gevent.sleep(0.1)
-        other.execute("COMMIT")
-    with gevent.Timeout(10):
-        closer.join()
-
-    assert "no such table: facts" in str(store.failure)
-
-
-def test_an_index_that_cannot_be_built_is_a_failure_of_the_store(tmp_path):
-    store = Store(tmp_path / "state.db")
-    with sqlite3.connect(store.path) as other:
-        other.execute("DROP TABLE urls")
-
-    store.build_index()
-
-    assert "urls" in str(store.failure)
-    store.close()
 
 
 def test_what_a_callback_asks_for_after_a_limit_was_reached_is_no_page_of_its_own(life):
@@ -586,10 +556,12 @@ def test_what_a_callback_asks_for_after_a_limit_was_reached_is_no_page_of_its_ow
     page = take(life.frontier)
     answer(life.frontier, page)
     life.frontier.cut_off("page_limit")
-    assert life.frontier.admit(Request("http://a.test/x"), within=page.id) == "page_limit"
+    assert (
+        life.frontier.admit(Request("http://a.test/x"), awaited_by=page.request.id) == "page_limit"
+    )
     life.frontier.settle(page, DONE)
 
-    assert life.again().idle
+    assert life.again().view.idle
 
 
 def test_what_a_callback_waits_for_may_carry_anything(life):
@@ -597,11 +569,13 @@ def test_what_a_callback_waits_for_may_carry_anything(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(Request("http://a.test/x", meta={"any": object()}), within=page.id)
+    life.frontier.admit(
+        Request("http://a.test/x", meta={"any": object()}), awaited_by=page.request.id
+    )
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.settle(part, DONE)
     life.frontier.settle(page, DONE)
 
-    assert life.frontier.idle
-    assert life.again().counts().done == 2
+    assert life.frontier.view.idle
+    assert life.again().view.counts().done == 2

@@ -428,9 +428,9 @@ class TestFailingHosts:
             spent = time.process_time() - before
 
             assert spent < 0.05
-            assert 590 < frontier.next_wake() < 600.5
-            assert "site.test (503), in " in frontier.waiting_for()
-            [row] = frontier.hosts()
+            assert 590 < frontier.view.next_wake() < 600.5
+            assert "site.test (503), in " in frontier.view.waiting_for()
+            [row] = frontier.view.hosts()
             assert (row.host, row.queued, row.in_flight, row.why) == ("site.test", 1, 0, "503")
 
 

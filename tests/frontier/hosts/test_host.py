@@ -1,7 +1,6 @@
 import pytest
 
 from crawler.data import Request
-from crawler.frontier.durable.shelf import StoredQueue
 from crawler.frontier.hosts.host import NEVER, Host, HostFigures
 
 
@@ -17,7 +16,7 @@ def request(n=0, **rest):
         ("waits_for_address", True),
         ("in_flight", 1),
         ("delay", 0.0),
-        ("shelf", StoredQueue()),
+        ("stored", 1),
     ],
 )
 def test_a_host_that_somebody_relies_on_is_never_forgotten(name, value):

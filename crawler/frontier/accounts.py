@@ -1,0 +1,78 @@
+"""Accounts: every decision about a URL, counted in the ledger and recorded in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gevent.event import Event
+
+from ..data import Link, Request, new_id
+from ..errors import InvalidURL
+from .durable.journal import Journal, PageEnd
+from .hosts.host import Host
+from .ledger import Ledger
+from .outcome import Outcome, failed
+
+
+class Accounts:
+    """
+    Counts and records what becomes of URLs: no other part of a frontier does either.
+
+    *idle* is set while nothing is outstanding.
+    """
+
+    def __init__(self, ledger: Ledger, journal: Journal, host_name: Callable[[str], str]) -> None:
+        self.ledger = ledger
+        self.idle = Event()
+        self._journal = journal
+        self._host_name = host_name
+        #: The ids of the outstanding requests that were admitted as such, and not as links.
+        self._ids: set[str] = set()
+        self._check_idle()
+
+    def admit(
+        self, found: Request | Link, key: bytes, host: Host, awaited_by: str | None
+    ) -> Request | Link:
+        """Count *found*; return it as it is to wait, with an id that no outstanding one has."""
+        if isinstance(found, Request) and found.id in self._ids:
+            found = found.replace(id=new_id())
+        waits = self._journal.admitted(found, key, host.name, awaited_by)
+        if isinstance(found, Request) and isinstance(waits, Request):
+            self._ids.add(waits.id)
+        self.ledger.admit()
+        self.idle.clear()
+        return waits
+
+    def turn_away(self, found: Request | Link, reason: str) -> None:
+        self.ledger.turn_away(reason, found.url)
+        if reason != "seen":
+            self._journal.turned_away(found, reason, self._name_of(found.url))
+
+    def cut_off(self, found: Request | Link, reason: str, awaited_by: str | None) -> None:
+        """Turn *found* away because the crawl takes nothing more."""
+        self.ledger.turn_away(reason, found.url)
+        if awaited_by is None:
+            self._journal.cut_off(found, reason, self._name_of(found.url))
+
+    def end(
+        self, request: Request, outcome: Outcome, answer: tuple[int, int, float] | None = None
+    ) -> None:
+        self._ids.discard(request.id)
+        self._journal.ended(PageEnd(request, outcome, answer))
+        self.ledger.settle(outcome, request.redirects[0] if request.redirects else request.url)
+        self._check_idle()
+
+    def set_aside(self, url: str) -> None:
+        """Count the end of a request that the journal could not read."""
+        self.ledger.settle(failed("damaged"), url)
+        self._check_idle()
+
+    def _check_idle(self) -> None:
+        if not self.ledger.pending:
+            self.idle.set()
+
+    def _name_of(self, url: str) -> str:
+        try:
+            return self._host_name(url)
+        except InvalidURL:
+            return ""

@@ -1,0 +1,185 @@
+"""The frontier's contract: all that the rest of the crawler may use of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from ..data import Link, Links, Request, Response
+from ..errors import ModuleError
+from .budget import Budget
+from .hosts.host import Host, HostFigures
+from .ledger import UrlCounts
+from .outcome import Outcome
+
+
+def _ignore(_request: Request, _what: object) -> None:
+    """Do nothing: nobody listens."""
+
+
+class Next(Enum):
+    """What comes after a fetch that is not the end of its request."""
+
+    ANALYZE = "analyze"
+    AGAIN = "again"
+
+
+class Taken:
+    """
+    A request between take() and its end, which is one of settle(), put_back() and a new wait.
+
+    Until fetched() it occupies a place of its *host*: *is_in_flight*. The frontier alone
+    changes it.
+    """
+
+    __slots__ = ("answer", "host", "is_in_flight", "is_over", "is_robots", "is_suspect", "request")
+
+    def __init__(
+        self, request: Request, host: Host, *, is_robots: bool = False, is_suspect: bool = False
+    ) -> None:
+        self.request = request
+        self.host = host
+        #: Whether it was not admitted, but asks for a robots.txt.
+        self.is_robots = is_robots
+        #: Whether a process has died during its analysis: no other page is analysed beside it.
+        self.is_suspect = is_suspect
+        self.is_in_flight = True
+        #: Whether it was settled or waits again.
+        self.is_over = False
+        #: Status code, bytes and seconds of the response that ended its fetch.
+        self.answer: tuple[int, int, float] | None = None
+
+    def __repr__(self) -> str:
+        state = "over" if self.is_over else "in flight" if self.is_in_flight else "fetched"
+        return f"<Taken {self.request}, {state}>"
+
+
+@dataclass
+class Events:
+    """
+    Functions to call with requests that end without having been taken.
+
+    *on_drop* is called with each of them, *on_failure* before that with one that fails because
+    its robots.txt cannot be fetched, and the error.
+    """
+
+    on_drop: Callable[[Request, Outcome], object] = _ignore
+    on_failure: Callable[[Request, ModuleError], object] = _ignore
+
+    def clear(self) -> None:
+        self.on_drop = self.on_failure = _ignore
+
+
+class FrontierView(Protocol):
+    """The figures of a frontier, for people and programs that watch it; nothing changes here."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is outstanding."""
+
+    @property
+    def paused(self) -> bool: ...
+
+    @property
+    def retried(self) -> int:
+        """How many fetches were tried again."""
+
+    @property
+    def moved(self) -> int:
+        """How many pages are known to have moved for good."""
+
+    def counts(self) -> UrlCounts: ...
+
+    def samples(self) -> dict[str, list[str]]:
+        """Return the first few URLs that failed, were refused or turned away, by reason."""
+
+    def hosts(self, most: int = 20) -> list[HostFigures]:
+        """Return the figures of the hosts with the most requests waiting or in flight."""
+
+    def waiting_for(self) -> str:
+        """Return in one line what the next request waits for."""
+
+    def resting(self) -> str:
+        """Return why the host that is due first is not due yet; "" if it is, or there is none."""
+
+    def next_wake(self) -> float | None:
+        """Return the seconds until the next request is due; None if none waits for its time."""
+
+    def __len__(self) -> int:
+        """How many requests wait."""
+
+
+class FrontierContract(Protocol):
+    """
+    Which request may be fetched, and when.
+
+    A request is outstanding from admit() to settle(), and is settled once. admit() never
+    blocks; take() does, until a request is due.
+    """
+
+    @property
+    def events(self) -> Events: ...
+
+    @property
+    def view(self) -> FrontierView: ...
+
+    @property
+    def budget(self) -> Budget: ...
+
+    @property
+    def resumed(self) -> bool:
+        """Whether it continues what an earlier process has left."""
+
+    def admit(self, found: Request | Link, *, awaited_by: str | None = None) -> str | None:
+        """
+        Let *found* in, or return the reason why not.
+
+        *awaited_by* is the id of the request whose callback waits for this one: the two are
+        recorded together.
+        """
+
+    def admit_many(self, links: Links) -> None:
+        """Let in those of a page's *links* that are new and in scope; count the others."""
+
+    def take(self) -> Taken:
+        """Return the next request that is due, after a wait; raise FrontierClosed when closed."""
+
+    def fetched(self, taken: Taken, result: Response | ModuleError) -> Next | Outcome:
+        """
+        End the fetch of *taken*, from where the delay of its host counts.
+
+        ANALYZE passes the response on; AGAIN means that the request waits once more, as a
+        retry or a redirect hop; an outcome is how the caller must settle it.
+        """
+
+    def begin_analysis(self, taken: Taken) -> None:
+        """Mark *taken* as under analysis, for the case that the process dies of it."""
+
+    def end_analysis(self, taken: Taken) -> None:
+        """Remove that mark."""
+
+    def settle(self, taken: Taken, outcome: Outcome) -> None:
+        """End *taken* for good."""
+
+    def put_back(self, taken: Taken) -> None:
+        """Let *taken* wait again, past admission."""
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is outstanding, or it is closed; return whether nothing is."""
+
+    def close(self) -> None:
+        """Wake all waiters; what is outstanding stays counted as pending."""
+
+    def pause(self, host: str | None = None) -> None:
+        """Let nothing be taken (of *host*) until resume()."""
+
+    def resume(self, host: str | None = None) -> None:
+        """Undo pause()."""
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
+
+    def cut_off(self, reason: str) -> None:
+        """Let nothing more be taken or admitted, and settle all that waits as refused."""

@@ -1,0 +1,163 @@
+"""Journal: what a frontier records of its decisions, so that another process can continue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from ...data import Link, Request
+from ..admission.seen import Seen
+from ..admission.traps import TrapGuard
+from ..hosts.host import Host
+from ..hosts.overflow import NoOverflow, Overflow
+from ..hosts.robots_cache import RobotsFacts
+from ..ledger import Ledger
+from ..outcome import Outcome
+
+
+class PageEnd(NamedTuple):
+    """
+    The end of a request, handed over as one value.
+
+    *answer* is the status code, the bytes and the seconds of its last response.
+    """
+
+    request: Request
+    outcome: Outcome
+    answer: tuple[int, int, float] | None = None
+
+
+class HostFacts(NamedTuple):
+    """How often the host *name* has failed in a row, and why it rests for how many *seconds*."""
+
+    name: str
+    failures: int
+    seconds: float
+    why: str
+
+
+@dataclass
+class Restored:
+    """
+    What an earlier process has left; empty if there was none.
+
+    *figures* are those that the frontier committed last, *suspects* the ids of requests
+    during whose analysis a process died.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    seen: Seen | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+    hosts: Iterable[HostFacts] = ()
+    robots: Iterable[RobotsFacts] = ()
+    suspects: frozenset[str] = frozenset()
+
+
+class Marks(Protocol):
+    """Marks that are there at once, and beyond the life of the process."""
+
+    def begin(self, request: Request) -> None:
+        """Mark *request* as under analysis."""
+
+    def end(self, request: Request) -> None:
+        """Remove that mark."""
+
+
+class NoMarks:
+    """Marks nothing."""
+
+    def begin(self, request: Request) -> None:
+        """Do nothing."""
+
+    def end(self, request: Request) -> None:
+        """Do nothing."""
+
+
+class Journal(Protocol):
+    """
+    Records the decisions of a frontier in their order.
+
+    What was recorded before a crash is there after it, up to some moment: a request that was
+    admitted before that moment and had not ended by then waits again.
+    """
+
+    @property
+    def overflow(self) -> Overflow:
+        """Where requests wait that do not fit in memory."""
+
+    @property
+    def marks(self) -> Marks:
+        """Which requests are under analysis, in case that the process dies of one."""
+
+    def restore(self, traps: TrapGuard) -> Restored:
+        """Return what an earlier process has left, and count its URLs in *traps*."""
+
+    def turned_away_before(self) -> Iterable[tuple[Link, str]]:
+        """Yield the links that earlier processes have turned away, and why."""
+
+    def include(self, name: str, figures: Callable[[], Any]) -> None:
+        """Commit what *figures* returns, as JSON, by *name* with each group."""
+
+    def admitted(
+        self, found: Request | Link, key: bytes, host: str, awaited_by: str | None
+    ) -> Request | Link:
+        """Record that *found*, with the fingerprint *key*, waits; return it as it is to wait."""
+
+    def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
+        """Record that *found* was not admitted."""
+
+    def cut_off(self, found: Request | Link, reason: str, host: str) -> None:
+        """Record that *found* is not fetched because a limit is reached: a later process may."""
+
+    def found_nearer(self, request: Request, host: str) -> None:
+        """Record that *request*, which waits, was found at a smaller depth."""
+
+    def waits_again(self, request: Request) -> None:
+        """Record how far *request* has got: its redirects and attempts."""
+
+    def put_back(self, request: Request) -> None:
+        """Forget what the fetch and analysis of *request* have produced: both begin anew."""
+
+    def ended(self, end: PageEnd) -> None:
+        """Record the end of a page, with all that it has produced."""
+
+    def robots_fetched(self, request: Request) -> None:
+        """Record the exchange of *request*, which asked for a robots.txt."""
+
+    def learned(self, facts: HostFacts | RobotsFacts) -> None:
+        """Record what is known of a host."""
+
+    def wait_for_room(self) -> None:
+        """Wait while more has ended than a crash may undo."""
+
+    def finish(self) -> None:
+        """Record all there is, and read nothing more from the overflow."""
+
+
+class NullJournal:
+    """Records nothing: the crawl ends with its process."""
+
+    overflow: Overflow = NoOverflow()
+    marks: Marks = NoMarks()
+
+    def restore(self, _traps: TrapGuard) -> Restored:
+        return Restored()
+
+    def turned_away_before(self) -> Iterable[tuple[Link, str]]:
+        return ()
+
+    def admitted(
+        self, found: Request | Link, _key: bytes, _host: str, _awaited_by: str | None
+    ) -> Request | Link:
+        return found
+
+    def _ignore(self, *_: Any) -> None:
+        """Do nothing."""
+
+    include = turned_away = cut_off = found_nearer = waits_again = put_back = ended = _ignore
+    robots_fetched = learned = wait_for_room = finish = _ignore
+
+
+def facts_of(host: Host, now: float) -> HostFacts:
+    return HostFacts(host.name, host.failures, max(0.0, host.ready_at - now), host.why)

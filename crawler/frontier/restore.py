@@ -1,0 +1,85 @@
+"""Restorer: lets requests wait again that an earlier process, or this one, has put on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..data import Link, Request
+from .admission.link_filter import OUT_OF_SCOPE
+from .durable.journal import HostFacts, Restored
+from .endings import Endings
+from .hosts.host import Host
+from .outcome import failed, refused
+from .parts import Parts
+from .robots_fetches import RobotsFetches
+
+
+class Restorer:
+    """
+    Takes in what comes from disk.
+
+    A request for which it is too late, or which is out of the present scope, ends here.
+    """
+
+    def __init__(self, parts: Parts, endings: Endings) -> None:
+        self._admission = parts.admission
+        self._accounts = parts.accounts
+        self._waiting = parts.waiting
+        self._queues = parts.queues
+        self._hosts = parts.hosts
+        self._backoff = parts.backoff
+        self._journal = parts.journal
+        self._endings = endings
+
+    def recall(self, restored: Restored, robots: RobotsFetches | None, now: float) -> None:
+        """Apply what is known of hosts: their failures, rests and robots.txt."""
+        for facts in restored.hosts:
+            self._recall_host(facts, now)
+        if robots is not None:
+            for answer in restored.robots:
+                robots.recall(answer, now)
+
+    def _recall_host(self, facts: HostFacts, now: float) -> None:
+        host = self.host_named(facts.name)
+        host.failures = facts.failures
+        host.ready_at, host.why = now + facts.seconds, facts.why
+        if self._backoff.is_hopeless(host):
+            self._queues.dead.add(host.name)
+
+    def out_of_scope(self) -> Iterator[Link]:
+        """Yield the links that were out of an earlier scope: they do not count as turned away now."""
+        counts = self._accounts.ledger.turned_away
+        for link, reason in list(self._journal.turned_away_before()):
+            if reason in OUT_OF_SCOPE:
+                counts[reason] -= 1
+                yield link
+        for reason in [reason for reason, number in counts.items() if number <= 0]:
+            del counts[reason]
+
+    # -- what an overflow asks for ----------------------------------------------------------------
+
+    def bring_back(self, request: Request, host: Host | None = None) -> None:
+        reason = self._admission.shut or self._admission.scope.refusal(request.url, request.depth)
+        if reason is not None:
+            self._endings.drop(request, refused(reason))
+            return
+        known = host or self._queues.host_of(request.url)
+        if known.name in self._queues.dead:
+            self._endings.drop(request, failed("host"))
+        elif host is not None:
+            self._waiting.put(host, request)
+        else:
+            self._queues.put(known, request)
+
+    def set_aside(self, url: str) -> None:
+        self._accounts.set_aside(url)
+
+    def host_named(self, name: str) -> Host:
+        return self._queues.host_named(name)
+
+    @property
+    def in_memory(self) -> int:
+        return self._hosts.queued
+
+    def forget_last(self, host: Host, last: Request) -> bool:
+        return self._queues.forget_last(host, last)
