@@ -120,7 +120,7 @@ class _Exchange:
                 self._check_head(reply)
                 body = b"".join(self._chunks(reply.raw))
                 coded = reply.headers.get("content-encoding", "")
-                reply._content = coding.decode(body, coded, self._limits)  # noqa: SLF001
+                reply._content = coding.decode(body, coded, self._limits.body)  # noqa: SLF001
                 reply._content_consumed = True  # noqa: SLF001
         except BaseException:
             reply.raw.close()

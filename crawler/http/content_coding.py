@@ -1,8 +1,8 @@
 """
-Content codings undone, so that a body is whole or an error.
+Decoding of bodies by Content-Encoding: the result is a whole body or an error.
 
 Neither libcurl nor urllib3 notices a gzip, deflate or br stream that stops early, so
-the fetchers take bodies as they come and decode them here.
+the fetchers receive bodies undecoded and decode them here. Sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -13,76 +13,105 @@ from functools import cache
 from typing import Any
 
 from ..errors import FetchError
-from ..fetch.limits import Limits
 
-#: More codings on one body, or more gzip streams in one, are an attack on our time.
+#: A body with more codings, or with more gzip streams, is an attack on our CPU time.
 MAX_CODINGS = 4
 MAX_MEMBERS = 100
 
 _GZIP = 16 + zlib.MAX_WBITS
 _ZLIB = zlib.MAX_WBITS
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_GZIP_MARK = b"\x1f\x8b"
 
 
 @cache
 def accept_encoding() -> str:
-    """Return the Accept-Encoding header: br is in it when the brotli package is there."""
+    """Return the value of Accept-Encoding; it includes br if the brotli package is installed."""
     return "gzip, deflate, br" if _brotli() else "gzip, deflate"
 
 
-def decode(body: bytes, content_encoding: str, limits: Limits) -> bytes:
-    """Undo the codings of *body*, the last first, within *limits*."""
-    codings = [name for part in content_encoding.lower().split(",") if (name := part.strip())]
+def decode(body: bytes, content_encoding: str, max_size: int) -> bytes:
+    """Decode *body*, the last coding first; no step may yield more than *max_size* bytes."""
+    codings = _codings(content_encoding)
     if len(codings) > MAX_CODINGS:
         raise FetchError("bad_encoding", f"{len(codings)} codings on one body")
     for coding in reversed(codings):
         if body and coding != "identity":
-            body = _decoder(coding)(body, limits)
+            body = _decoder(coding)(body, max_size)
     return body
 
 
-def _decoder(coding: str) -> Callable[[bytes, Limits], bytes]:
+def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
+    """
+    Decode *body* from an archive, which may have been decoded before it was archived.
+
+    Many archives keep the Content-Encoding of a body that they store decoded. So a body
+    without the mark of gzip, and a body with an unknown coding, is returned unchanged.
+    """
+    for coding in reversed(_codings(content_encoding)):
+        if body and _is_still_coded(body, coding):
+            body = _decoder(coding)(body, max_size)
+    _check_size(len(body), max_size)
+    return body
+
+
+def _codings(content_encoding: str) -> list[str]:
+    return [name for part in content_encoding.lower().split(",") if (name := part.strip())]
+
+
+def _is_still_coded(body: bytes, coding: str) -> bool:
+    if _DECODERS.get(coding) is _gunzip:
+        return body.startswith(_GZIP_MARK)
+    return coding in _DECODERS
+
+
+def _decoder(coding: str) -> Callable[[bytes, int], bytes]:
     decoder = _DECODERS.get(coding)
     if decoder is None:
         raise FetchError("bad_encoding", f"cannot decode {coding!r}")
     return decoder
 
 
-def _gunzip(body: bytes, limits: Limits) -> bytes:
-    decoded, rest = _inflate(body, _GZIP, limits)
+def _check_size(size: int, max_size: int) -> None:
+    if size > max_size:
+        raise FetchError("too_large", f"the body is larger than {max_size} bytes")
+
+
+def _gunzip(body: bytes, max_size: int) -> bytes:
+    decoded, rest = _inflate(body, _GZIP, max_size)
     members = [decoded]
     while rest:
         if len(members) == MAX_MEMBERS:
             raise FetchError("bad_encoding", f"more than {MAX_MEMBERS} gzip streams in one body")
-        decoded, rest = _inflate(rest, _GZIP, limits)
+        decoded, rest = _inflate(rest, _GZIP, max_size)
         members.append(decoded)
-        limits.check_body(sum(map(len, members)))
+        _check_size(sum(map(len, members)), max_size)
     return b"".join(members)
 
 
-def _undeflate(body: bytes, limits: Limits) -> bytes:
-    """Decode zlib's format, as the standard says, or bare deflate, as many servers do."""
+def _undeflate(body: bytes, max_size: int) -> bytes:
+    """Decode the zlib format, which the standard requires, or raw deflate, which many servers send."""
     is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    decoded, rest = _inflate(body, _ZLIB if is_zlib else _RAW_DEFLATE, limits)
+    decoded, rest = _inflate(body, _ZLIB if is_zlib else _RAW_DEFLATE, max_size)
     if rest:
         raise FetchError("bad_encoding", "bytes after the end of the deflate stream")
     return decoded
 
 
-def _inflate(body: bytes, window: int, limits: Limits) -> tuple[bytes, bytes]:
-    """Decode one stream; return it and the bytes after it."""
+def _inflate(body: bytes, window: int, max_size: int) -> tuple[bytes, bytes]:
+    """Decode the first stream of *body*; return its content and the bytes after it."""
     stream = zlib.decompressobj(window)
     try:
-        decoded = stream.decompress(body, limits.body + 1)
+        decoded = stream.decompress(body, max_size + 1)
     except zlib.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    limits.check_body(len(decoded))
+    _check_size(len(decoded), max_size)
     if not stream.eof:
         raise FetchError("truncated", "the compressed body stops early")
     return decoded, stream.unused_data
 
 
-def _unbrotli(body: bytes, limits: Limits) -> bytes:
+def _unbrotli(body: bytes, max_size: int) -> bytes:
     brotli = _brotli()
     if brotli is None:
         raise FetchError("bad_encoding", "cannot decode 'br': the brotli package is not installed")
@@ -90,9 +119,9 @@ def _unbrotli(body: bytes, limits: Limits) -> bytes:
     decoded: list[bytes] = []
     try:
         while body or not stream.can_accept_more_data():
-            decoded.append(stream.process(body, output_buffer_limit=limits.body))
+            decoded.append(stream.process(body, output_buffer_limit=max_size))
             body = b""
-            limits.check_body(sum(map(len, decoded)))
+            _check_size(sum(map(len, decoded)), max_size)
     except brotli.error as error:
         raise FetchError("bad_encoding", str(error)) from error
     if not stream.is_finished():
@@ -102,9 +131,9 @@ def _unbrotli(body: bytes, limits: Limits) -> bytes:
 
 @cache
 def _brotli() -> Any:
-    """Return the brotli package, if there is one that can stop a decompression bomb."""
+    """Return the brotli package if its version can stop a decompression bomb, otherwise None."""
     try:
-        import brotli  # noqa: PLC0415 - slow to load, and seldom needed
+        import brotli  # noqa: PLC0415 - slow to load, rarely needed
     except ImportError:
         return None
     return brotli if hasattr(brotli.Decompressor, "can_accept_more_data") else None

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import FetchError
-from crawler.fetch import Limits
 from crawler.http import content_coding as coding
 
-LIMITS = Limits(body=100_000)
+MAX_SIZE = 100_000
 PAGE = b"<p>" + random.Random(1).randbytes(2000).hex().encode()
 
 ENCODERS = {"gzip": gzip.compress, "deflate": zlib.compress}
@@ -29,7 +28,7 @@ def test_what_was_encoded_is_decoded(body, names):
     for name in names:
         encoded = ENCODERS[name](encoded)
 
-    assert coding.decode(encoded, ", ".join(names), LIMITS) == body
+    assert coding.decode(encoded, ", ".join(names), MAX_SIZE) == body
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -39,7 +38,7 @@ def test_a_cut_stream_is_never_a_whole_body(name, data):
     cut = encoded[: data.draw(st.integers(1, len(encoded) - 1))]
 
     with pytest.raises(FetchError) as caught:
-        coding.decode(cut, name, LIMITS)
+        coding.decode(cut, name, MAX_SIZE)
 
     assert caught.value.kind == "truncated"
 
@@ -47,36 +46,58 @@ def test_a_cut_stream_is_never_a_whole_body(name, data):
 @given(body=st.binary(min_size=1, max_size=200), name=st.sampled_from([*ENCODERS, "x-gzip"]))
 def test_no_bytes_raise_anything_but_a_fetch_error(body, name):
     with suppress(FetchError):
-        coding.decode(body, name, LIMITS)
+        coding.decode(body, name, MAX_SIZE)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_body_as_large_as_the_limit_is_the_largest(name):
     encode = ENCODERS[name]
 
-    assert len(coding.decode(encode(bytes(100_000)), name, LIMITS)) == 100_000
+    assert len(coding.decode(encode(bytes(100_000)), name, MAX_SIZE)) == 100_000
     for size in (100_001, 10_000_000):
         with pytest.raises(FetchError, match="too_large"):
-            coding.decode(encode(bytes(size)), name, LIMITS)
+            coding.decode(encode(bytes(size)), name, MAX_SIZE)
 
 
 def test_members_count_together():
     with pytest.raises(FetchError, match="too_large"):
-        coding.decode(gzip.compress(bytes(60_000)) * 2, "gzip", LIMITS)
+        coding.decode(gzip.compress(bytes(60_000)) * 2, "gzip", MAX_SIZE)
 
 
 def test_a_million_empty_members_cost_no_time():
     with pytest.raises(FetchError, match="bad_encoding"):
-        coding.decode(gzip.compress(b"") * 100_000, "gzip", LIMITS)
+        coding.decode(gzip.compress(b"") * 100_000, "gzip", MAX_SIZE)
 
 
 @pytest.mark.skipif("br" in ENCODERS, reason="brotli is installed")
 def test_br_without_its_package_is_neither_asked_for_nor_guessed():
     assert coding.accept_encoding() == "gzip, deflate"
     with pytest.raises(FetchError, match="brotli"):
-        coding.decode(b"\x0b\x02\x80hello\x03", "br", LIMITS)
+        coding.decode(b"\x0b\x02\x80hello\x03", "br", MAX_SIZE)
 
 
 @pytest.mark.skipif("br" not in ENCODERS, reason="brotli is not installed")
 def test_br_is_asked_for_when_it_can_be_decoded():
     assert coding.accept_encoding() == "gzip, deflate, br"
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_archived_body_that_is_still_coded_is_decoded(name):
+    assert coding.decode_archived(ENCODERS[name](PAGE), name, MAX_SIZE) == PAGE
+
+
+@pytest.mark.parametrize("name", ["gzip", "x-gzip", "identity", "zstd", ""])
+def test_an_archived_body_that_was_decoded_before_is_left_as_it_is(name):
+    assert coding.decode_archived(PAGE, name, MAX_SIZE) == PAGE
+
+
+def test_every_gzip_stream_of_an_archived_body_counts():
+    body = gzip.compress(b"one ") + gzip.compress(b"two")
+
+    assert coding.decode_archived(body, "gzip", MAX_SIZE) == b"one two"
+
+
+@pytest.mark.parametrize("body", [bytes(100_001), gzip.compress(bytes(100_001))])
+def test_an_archived_body_is_limited_whether_it_is_coded_or_not(body):
+    with pytest.raises(FetchError, match="too_large"):
+        coding.decode_archived(body, "gzip", MAX_SIZE)

@@ -83,7 +83,7 @@ class Handle:
         headers = Headers(head)
         body = b"".join(self._chunks)
         if body and head.lower().find(_CODED) >= 0:  # "in" is slower by an exception inside
-            body = coding.decode(body, headers.get("content-encoding", ""), self.limits)
+            body = coding.decode(body, headers.get("content-encoding", ""), self.limits.body)
         status, elapsed = easy.getinfo(_STATUS), easy.getinfo(_SECONDS)
         return Response(request.url, status, headers, body, request, elapsed)
 
