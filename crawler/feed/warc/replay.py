@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import NamedTuple, Self, TypeAlias
 
 from ...data import Headers, Request, Response
 from ...errors import FetchError, InvalidURL
+from ...http.content_coding import decode_archived
 from ...url import canonicalize
 from ..append_file import mapped
 from ..output import FeedError
-from .reader import GZIP, Content, Record, head_of, record_at, records
+from .reader import Content, Record, head_of, record_at, records
 from .writer import FRAMING, PREFIX, address
 
 #: What an answer is found by: method, page, and digest of the body sent.
@@ -169,12 +169,7 @@ def _original_name(name: str) -> str:
 def _decoded(body: bytes, headers: Headers, limit: int) -> bytes:
     if "chunked" in headers.get("transfer-encoding", "").lower():
         body = _dechunked(body)
-    codings = [coding.strip() for coding in headers.get("content-encoding", "").lower().split(",")]
-    for coding in reversed(codings):
-        body = _unpacked(body, coding, limit)
-        if len(body) > limit:
-            raise FetchError("too_large", f"the body is larger than {limit} bytes")
-    return body
+    return decode_archived(body, headers.get("content-encoding", ""), limit)
 
 
 def _dechunked(body: bytes) -> bytes:
@@ -191,39 +186,3 @@ def _dechunked(body: bytes) -> bytes:
             return b"".join(pieces)
         pieces.append(body[end + 2 : end + 2 + size])
         start = end + 2 + size + 2
-
-
-def _unpacked(body: bytes, coding: str, limit: int) -> bytes:
-    """Undo a coding; a body without its mark was decoded before it was archived."""
-    if coding in {"gzip", "x-gzip"} and body.startswith(b"\x1f\x8b"):
-        return _inflated(body, GZIP, limit)
-    if coding == "deflate" and body:
-        is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-        return _inflated(body, zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS, limit)
-    if coding == "br" and body:
-        return _unbrotli(body, limit)
-    return body
-
-
-def _inflated(body: bytes, window: int, limit: int) -> bytes:
-    stream = zlib.decompressobj(wbits=window)
-    try:
-        inflated = stream.decompress(body, limit + 1)
-    except zlib.error as error:
-        raise FetchError("bad_encoding", str(error)) from error
-    if not stream.eof and len(inflated) <= limit:
-        raise FetchError("truncated", "the compressed body stops early")
-    return inflated
-
-
-def _unbrotli(body: bytes, limit: int) -> bytes:
-    import brotli  # noqa: PLC0415 - slow to load, and seldom needed
-
-    stream = brotli.Decompressor()
-    try:
-        unpacked: bytes = stream.process(body, output_buffer_limit=limit + 1)
-    except brotli.error as error:
-        raise FetchError("bad_encoding", str(error)) from error
-    if not stream.is_finished() and len(unpacked) <= limit:
-        raise FetchError("truncated", "the compressed body stops early")
-    return unpacked
