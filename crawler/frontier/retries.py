@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from ..data import Response
 from ..errors import ModuleError, Retry
@@ -48,17 +46,3 @@ class Retries:
         if isinstance(result, Response):
             return result.status in self.statuses and "cached" not in result.flags
         return result.kind in self.kinds or isinstance(result.__cause__, Retry)
-
-
-def retry_after(response: Response) -> float | None:
-    """Return the seconds a Retry-After header asks for: a number, or until one of HTTP's dates."""
-    text = response.headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:12])
-    try:
-        when = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

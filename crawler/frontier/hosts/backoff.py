@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...data import Response
 from ...errors import ModuleError
-from ..retries import HOST_KINDS, THROTTLING, retry_after
+from ...http.dates import retry_after
+from ..retries import HOST_KINDS, THROTTLING
 from .host import Host
 from .host_schedule import HostSchedule
 from .politeness import Politeness

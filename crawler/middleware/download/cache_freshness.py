@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from ...data import Headers, Request, Response
+from ...http.dates import http_date
 
 _DIRECTIVE = re.compile(r'([^\s,;="]+)[ \t]*(?:=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?')
 #: Longer lifetimes than a year mean a year.
@@ -111,14 +110,6 @@ def seconds(text: str) -> float:
     """Read a number of seconds; what is none means 0, which is the safe side."""
     text = text.strip()
     return min(float(text[:12]), _YEAR) if text.isascii() and text.isdigit() else 0.0
-
-
-def http_date(text: str) -> float | None:
-    try:
-        when = parsedate_to_datetime(text)
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def _has_credentials(request: Request) -> bool:
