@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from .._lazy_import import lazy_names
 from .analyzer import Analyzer
-from .base import Counts, Module, ModuleSummary, classic_score, load_score
+from .base import Module, ModuleSummary
 from .downloader import Downloader
 from .mid import MID, Address, SerialNumbers
 from .pipeline import Pipeline
 from .registrar import Registrar
+from .score import Counts, classic_score, load_score
 
 if TYPE_CHECKING:
     from .remote.analyzer import ChildError, RemoteAnalyzer

@@ -1,4 +1,4 @@
-"""Module: identity, counts, score."""
+"""Module: the base class of downloaders, analyzers and pipelines."""
 
 from __future__ import annotations
 
@@ -12,71 +12,9 @@ from gevent import GreenletExit, Timeout
 from ..data import Request
 from ..errors import FetchError, ModuleError, Refusal, Retry, TimeLimit
 from .mid import LETTERS, MID, SerialNumbers
-
-#: How much one more call moves the averages.
-_WEIGHT = 0.2
-#: Seconds after which what has been counts half.
-_HALF_LIFE = 30.0
-#: How many calls in flight a module that fails every second time seems to have.
-_PENALTY = 16.0
+from .score import Counts, load_score
 
 _serials = {letter: SerialNumbers() for letter in LETTERS}
-
-
-@dataclass(slots=True)
-class Counts:
-    """
-    What a module has done since the crawl started.
-
-    *called* includes calls refused for their argument; *accepted* does not; *completed*
-    were free of errors; *handling* are under way. *latency* (seconds) and *failing* (0 to 1)
-    are moving averages as of *ended_at*; they fade with time.
-    """
-
-    called: int = 0
-    accepted: int = 0
-    completed: int = 0
-    handling: int = 0
-    dropped: int = 0
-    latency: float = 0.0
-    failing: float = 0.0
-    ended_at: float = 0.0
-
-    def end(self, began: float, *, failed: bool) -> None:
-        """Count the end of a call that *began* then, by the monotonic clock."""
-        now = monotonic()
-        kept = self.fading(now) * (1 - _WEIGHT)
-        self.handling -= 1
-        self.completed += not failed
-        self.latency = self.latency * kept + (now - began) * _WEIGHT
-        self.failing = self.failing * kept + failed * _WEIGHT
-        self.ended_at = now
-
-    def fading(self, now: float) -> float:
-        """Return how much of the averages still counts."""
-        left: float = 0.5 ** ((now - self.ended_at) / _HALF_LIFE)
-        return left
-
-
-def load_score(counts: Counts) -> float:
-    """
-    Weigh calls in flight, then recent failures and latency; totals play no part.
-
-    A module that fails fast never has much in flight and would attract everything, so its
-    failures count as if they were calls in flight: beyond any number of workers when it always
-    fails. Both fade with time, to give a module another chance; latencies closer than 50 ms are
-    the same. One that joins late starts level.
-    """
-    fading = counts.fading(monotonic())
-    latency = counts.latency * fading
-    slowness = round(latency / (1.0 + latency) * 20) / 20
-    failing = round(counts.failing * fading, 2)
-    return counts.handling + slowness + _PENALTY * failing / (1.01 - failing)
-
-
-def classic_score(counts: Counts) -> float:
-    """Weigh totals as the Go webcrawler does; a module that joins late is flooded."""
-    return counts.called + 2 * counts.accepted + 4 * counts.completed + 16 * counts.handling
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,7 +336,7 @@ class Clock:
 
 def test_one_that_failed_gets_another_chance_when_time_has_passed(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("crawler.module.base.monotonic", clock)
+    monkeypatch.setattr("crawler.module.score.monotonic", clock)
     works = False
 
     def fetch(request):
@@ -358,7 +358,7 @@ def test_one_that_failed_gets_another_chance_when_time_has_passed(monkeypatch):
 
 def test_one_that_recovers_under_load_is_trusted_again(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("crawler.module.base.monotonic", clock)
+    monkeypatch.setattr("crawler.module.score.monotonic", clock)
     works = False
 
     def fetch(request):
