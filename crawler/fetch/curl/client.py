@@ -27,8 +27,9 @@ from ..host_slots import HostSlots
 from ..limits import Limits
 from ..request_check import check
 from ..user_agent import user_agent as default_user_agent
+from .failures import fetch_error
 from .handle import AllowAddress, Handle, milliseconds
-from .multi import Failure, Multi
+from .multi import Multi
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +41,8 @@ _SHARE = 4
 #: Seconds for which the address of a name is good at least; twice that at most.
 _ADDRESSES_LAST = 60
 
-#: Options and codes that libcurl has and pycurl does not name.
+#: An option of libcurl that pycurl does not name.
 _SUPPRESS_CONNECT_HEADERS = 265
-_E_HTTP2_STREAM = 92
-_E_PROXY = 97
-_E_TOO_LARGE = 100
-
-_CONNECTION_BROKE = ("Recv failure", "OpenSSL SSL_read")
 _PROXY_AUTHENTICATION = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
 
 
@@ -142,7 +138,7 @@ class CurlFetch:
                 with self._hosts.slot(request.url):
                     failure = multi.perform(handle.easy)
             if failure:
-                raise _error(failure, handle, request)
+                raise fetch_error(failure, handle, request)
             response = handle.response()
             if request.proxy and response.status == _PROXY_AUTHENTICATION:
                 raise FetchError("proxy", "the proxy wants other credentials (407)")
@@ -243,70 +239,3 @@ def _system_authorities() -> str | None:
 
         paths.append(certifi.where())
     return next((path for path in paths if path and Path(path).is_file()), None)
-
-
-_KINDS = {
-    pycurl.E_UNSUPPORTED_PROTOCOL: "protocol",
-    pycurl.E_URL_MALFORMAT: "bad_request",
-    pycurl.E_COULDNT_RESOLVE_PROXY: "proxy",
-    pycurl.E_COULDNT_RESOLVE_HOST: "dns",
-    pycurl.E_COULDNT_CONNECT: "connect",
-    pycurl.E_FTP_WEIRD_SERVER_REPLY: "protocol",
-    pycurl.E_HTTP2: "protocol",
-    pycurl.E_PARTIAL_FILE: "truncated",
-    pycurl.E_OPERATION_TIMEDOUT: "timeout",
-    pycurl.E_SSL_CONNECT_ERROR: "tls",
-    pycurl.E_PEER_FAILED_VERIFICATION: "tls",
-    pycurl.E_SSL_CERTPROBLEM: "tls",
-    pycurl.E_SSL_CIPHER: "tls",
-    pycurl.E_SSL_CACERT_BADFILE: "tls",
-    pycurl.E_SSL_ISSUER_ERROR: "tls",
-    pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
-    pycurl.E_FILESIZE_EXCEEDED: "too_large",
-    pycurl.E_BAD_CONTENT_ENCODING: "bad_encoding",
-    _E_HTTP2_STREAM: "protocol",
-    _E_PROXY: "proxy",
-    _E_TOO_LARGE: "too_large",
-}
-
-
-#: What libcurl calls it when it cannot open a file, a socket or a pipe.
-_WITHOUT_DESCRIPTORS = frozenset(
-    {
-        pycurl.E_COULDNT_RESOLVE_PROXY,
-        pycurl.E_COULDNT_RESOLVE_HOST,
-        pycurl.E_COULDNT_CONNECT,
-        pycurl.E_SSL_CACERT_BADFILE,
-        pycurl.E_OUT_OF_MEMORY,
-        pycurl.E_FAILED_INIT,
-    }
-)
-
-
-def _error(failure: Failure, handle: Handle, request: Request) -> FetchError:
-    code, text = failure
-    text = text or handle.easy.errstr()
-    if handle.blocked_address and code == pycurl.E_COULDNT_CONNECT:
-        return FetchError("blocked_address", f"{handle.blocked_address} is not allowed")
-    if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and descriptors.none_left()):
-        return FetchError("descriptors", "this process has no file descriptor left")
-    if request.proxy and _is_the_proxys(code, handle):
-        return FetchError("proxy", text)
-    if handle.header_size > handle.limits.headers:
-        return FetchError("too_large", text)
-    if code == pycurl.E_RECV_ERROR:
-        return FetchError(_kind_of_broken_reply(text, handle), text)
-    return FetchError(_KINDS.get(code, "network"), text)
-
-
-def _is_the_proxys(code: int, handle: Handle) -> bool:
-    """Tell whether the proxy failed, and not the site behind it."""
-    refused = handle.easy.getinfo(pycurl.HTTP_CONNECTCODE) >= HTTPStatus.MULTIPLE_CHOICES
-    return refused or code in {pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY, _E_PROXY}
-
-
-def _kind_of_broken_reply(text: str, handle: Handle) -> str:
-    """Tell a broken connection from broken framing: libcurl has one code for both."""
-    if not text.startswith(_CONNECTION_BROKE):
-        return "protocol"
-    return "truncated" if handle.has_head else "network"

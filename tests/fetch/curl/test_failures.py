@@ -1,0 +1,74 @@
+import pycurl
+import pytest
+
+from crawler.data import Request
+from crawler.fetch import Limits
+from crawler.fetch.curl.failures import fetch_error
+from crawler.fetch.curl.handle import Handle
+
+PLAIN = Request("http://site.test/")
+PROXIED = Request("http://site.test/", proxy="http://proxy.test:3128")
+
+
+@pytest.fixture
+def handle():
+    handle = Handle({}, Limits(), None)
+    yield handle
+    handle.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (pycurl.E_COULDNT_RESOLVE_HOST, "dns"),
+        (pycurl.E_COULDNT_CONNECT, "connect"),
+        (pycurl.E_PEER_FAILED_VERIFICATION, "tls"),
+        (pycurl.E_OPERATION_TIMEDOUT, "timeout"),
+        (pycurl.E_FILESIZE_EXCEEDED, "too_large"),
+        (pycurl.E_PARTIAL_FILE, "truncated"),
+        (pycurl.E_BAD_CONTENT_ENCODING, "bad_encoding"),
+        (pycurl.E_HTTP2, "protocol"),
+        (92, "protocol"),
+        (pycurl.E_URL_MALFORMAT, "bad_request"),
+        (pycurl.E_SEND_ERROR, "network"),
+    ],
+)
+def test_each_code_has_a_kind(handle, code, kind):
+    error = fetch_error((code, "it failed"), handle, PLAIN)
+
+    assert (error.kind, error.detail) == (kind, "it failed")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Recv failure: Connection reset by peer", "network"),
+        ("OpenSSL SSL_read: unexpected eof", "network"),
+        ("Illegal or missing hexadecimal sequence in chunked-encoding", "protocol"),
+    ],
+)
+def test_the_text_distinguishes_a_broken_connection_from_broken_framing(handle, text, kind):
+    assert fetch_error((pycurl.E_RECV_ERROR, text), handle, PLAIN).kind == kind
+
+
+@pytest.mark.parametrize("code", [pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY, 97])
+def test_a_proxy_that_cannot_be_used_is_the_proxys_failure(handle, code):
+    assert fetch_error((code, "no"), handle, PROXIED).kind == "proxy"
+
+
+def test_a_timeout_behind_a_proxy_is_not_the_proxys_failure(handle):
+    assert fetch_error((pycurl.E_OPERATION_TIMEDOUT, "late"), handle, PROXIED).kind == "timeout"
+
+
+def test_a_refused_address_is_named(handle):
+    handle.blocked_address = "127.0.0.1:80"
+
+    error = fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PLAIN)
+
+    assert (error.kind, error.detail) == ("blocked_address", "127.0.0.1:80 is not allowed")
+
+
+def test_a_lack_of_descriptors_outweighs_the_code(handle):
+    handle.out_of_descriptors = True
+
+    assert fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PROXIED).kind == "descriptors"
