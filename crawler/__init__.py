@@ -66,7 +66,7 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     # fetching
     "CurlFetch",
     "SessionFetch",
-    # manners
+    # politeness
     "Budget",
     "Politeness",
     "Retries",
@@ -101,8 +101,8 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "StateError",
 ]
 
-#: The part of the package that each name is in. A name is imported when it is first asked for:
-#: `import crawler` costs nothing, and the command line can patch the standard library first.
+#: The names by the module they are in. A name is imported at first use: `import crawler` costs
+#: nothing, and the command line can patch the standard library first.
 _PLACES = {
     "errors": [
         "AnalyzeError",

@@ -1,4 +1,4 @@
-"""``python -m crawler``: the command line, in a process that is made ready for crawling."""
+"""``python -m crawler``: the command line, in a process prepared for crawling."""
 
 import ctypes
 from contextlib import suppress
@@ -14,11 +14,11 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Patch the standard library and keep the heap: before anything that crawls is imported."""
-    from gevent import monkey  # noqa: PLC0415 - `crawler --help` does without
+    """Patch the standard library and configure malloc, before crawling code is imported."""
+    from gevent import monkey  # noqa: PLC0415 - `crawler --help` does not need it
 
     monkey.patch_all()
-    # An HTML parser frees a page at once, and glibc would give it back to the kernel each time.
+    # An HTML parser frees a whole page at once, and glibc would return it to the kernel each time.
     with suppress(OSError, AttributeError):
         for option, size in _KEEP_THE_HEAP.items():
             ctypes.CDLL(None).mallopt(option, size)

@@ -1,4 +1,4 @@
-"""Names that a package imports when they are asked for: most programs need few of them."""
+"""Names that a package imports at first use: most programs need few of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def lazy_names(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of *package*; *places* tells for each name the file it is in."""
+    """Return the ``__getattr__`` of *package*; *places* maps each name to the module it is in."""
 
-    def imported(name: str) -> Any:
+    def import_name(name: str) -> Any:
         place = places.get(name)
         if place is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -19,4 +19,4 @@ def lazy_names(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
         setattr(sys.modules[package], name, found)
         return found
 
-    return imported
+    return import_name

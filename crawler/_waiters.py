@@ -7,22 +7,23 @@ from gevent.lock import Semaphore
 
 class Waiters:
     """
-    Greenlets that wait for a change; while none is asleep, making one costs a look at *asleep*.
+    Greenlets that wait for a change; while none waits, a change costs only a test of *asleep*.
 
-    To be woken means to look again, no more: another greenlet may have been faster. So wait()
-    belongs in a loop, and one time too many does no harm.
+    A woken greenlet must check its condition again, because another greenlet may have been
+    faster. So call wait() in a loop; a superfluous wake-up is harmless.
     """
 
     __slots__ = ("_waiting", "_wakes", "asleep")
 
     def __init__(self) -> None:
-        #: How many wait and have not been woken; below 0 when one left before it was.
+        #: The number of greenlets that wait and have not been woken; below 0 while the wake-up
+        #: of a greenlet that stopped waiting is left over.
         self.asleep = 0
         self._waiting = 0
         self._wakes = Semaphore(0)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait to be woken; return False if that took longer than *timeout* seconds."""
+        """Wait to be woken; return False after *timeout* seconds without a wake-up."""
         self._count(1)
         try:
             return self._wakes.acquire(True, timeout)
@@ -30,7 +31,7 @@ class Waiters:
             self._count(-1)
 
     def wake(self) -> None:
-        """Wake the one that has been asleep longest."""
+        """Wake the greenlet that has waited longest."""
         if self.asleep > 0:
             self.asleep -= 1
             self._wakes.release()

@@ -3,28 +3,28 @@ Everything the framework raises.
 
 CrawlerError
 ├── StateError           an operation the scheduler's state forbids
-├── Refused              none of the first requests was admitted (reasons by URL)
+├── Refused              raised by start(): no first request was admitted (reasons by URL)
 ├── BufferClosed         put() or a get() past the end of a closed buffer
 ├── PoolClosed           put() or get() on a closed pool
 ├── FrontierClosed       take() on a closed frontier
 ├── NoModule             the registrar has no such module
 ├── Unwritable           a value in a request cannot be stored, or sent to another process
 ├── JobError             a job directory cannot be used or written to
-├── Refusal              raised by a middleware: the request is settled as refused
-├── Unfinished           raised by a processor that cannot go on: the crawl is stopped
+├── Refusal              raised by a middleware: this one request is settled as refused
+├── Unfinished           raised by a processor that cannot continue: the crawl is stopped
 ├── Retry                raised by a middleware: the request is tried again later
-├── FetchError           an exchange over HTTP failed; its kind says how
+├── FetchError           an HTTP exchange failed; *kind* is the sort of failure
 └── ModuleError          a module failed on one datum (the original is __cause__)
     ├── DownloadError
     ├── AnalyzeError
     └── PipelineError
 
 DropItem                 raised by a processor to drop an item: not an error
-TimeLimit                thrown into user code that overran its time; a BaseException,
+TimeLimit                thrown into user code that exceeds its time limit; a BaseException,
                          so that `except Exception` cannot swallow it
-InvalidURL               a ValueError: the text is no URL a browser would accept
+InvalidURL               a ValueError: the text is not a URL that a browser would accept
 
-A bad argument is a plain ValueError.
+An invalid argument raises a plain ValueError.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CrawlerError(Exception):
-    """Root of what the framework raises."""
+    """The base class of all errors of the framework."""
 
 
 class StateError(CrawlerError):
@@ -45,7 +45,12 @@ class StateError(CrawlerError):
 
 
 class Refused(CrawlerError):
-    """No first request was admitted; *reasons* maps each URL to the reason."""
+    """
+    A crawl cannot start: no first request was admitted.
+
+    *reasons* maps each URL to the reason. For the refusal of a single request by a
+    middleware, see Refusal.
+    """
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         shown = ", ".join(f"{url} ({reason})" for url, reason in list(reasons.items())[:5])
@@ -57,33 +62,33 @@ class Refused(CrawlerError):
 
 
 class BufferClosed(CrawlerError):
-    """The buffer was closed, and (for get) has nothing left."""
+    """The buffer is closed and, if raised by get(), empty."""
 
 
 class PoolClosed(CrawlerError):
-    """The pool was closed."""
+    """The pool is closed."""
 
 
 class FrontierClosed(CrawlerError):
-    """The frontier was closed."""
+    """The frontier is closed."""
 
 
 class NoModule(CrawlerError):
-    """The registrar has no module of the wanted kind or id."""
+    """The registrar has no module of the requested kind or id."""
 
 
 class JobError(CrawlerError):
-    """A job directory is in use, damaged or of another version, or cannot be written to."""
+    """A job directory is in use, damaged, of another version, or not writable."""
 
 
 class Unwritable(CrawlerError, ValueError):
-    """Something in a request is no value of JSON; *place* is where, *kind* its type."""
+    """A value in a request cannot be written as JSON; *place* is where, *kind* its type."""
 
     def __init__(self, place: str, value: object, url: str) -> None:
         kind = value if isinstance(value, type) else type(value)
         super().__init__(
-            f"{place} of the request for {url:.200} is {kind.__module__}.{kind.__qualname__}, and "
-            "JSON has no such value: put text, numbers, lists and dicts there"
+            f"{place} of the request for {url:.200} is {kind.__module__}.{kind.__qualname__}, which "
+            "JSON cannot represent: use text, numbers, lists and dicts"
         )
         self.place = place
         self.kind = kind
@@ -94,7 +99,11 @@ class Unwritable(CrawlerError, ValueError):
 
 
 class Refusal(CrawlerError):
-    """Settles the request that is being downloaded as refused, for *reason*."""
+    """
+    Raised by a middleware to settle the request under download as refused, for *reason*.
+
+    The crawl continues. For a crawl that cannot start, see Refused.
+    """
 
     def __init__(self, reason: str, url: str = "") -> None:
         super().__init__(f"{url} ({reason})" if url else reason)
@@ -102,11 +111,11 @@ class Refusal(CrawlerError):
 
 
 class Unfinished(CrawlerError):
-    """What raises it cannot go on, nor can the crawl: the page is left for the next one."""
+    """Raised by a processor to stop the crawl; the next crawl of the job repeats the page."""
 
 
 class Retry(CrawlerError):
-    """Asks for another attempt, *delay* seconds from now or later, because of *reason*."""
+    """Raised to have the request tried again after at least *delay* seconds, for *reason*."""
 
     def __init__(self, reason: str, delay: float = 0.0) -> None:
         super().__init__(f"{reason} (again in {delay:g} s)")
@@ -119,11 +128,12 @@ class Retry(CrawlerError):
 
 class FetchError(CrawlerError):
     """
-    An exchange over HTTP failed.
+    An HTTP exchange failed.
 
-    *kind* is stable, for counting and deciding: dns, connect, tls, timeout, too_large,
-    truncated, bad_encoding, protocol, proxy, bad_request, blocked_address,
-    descriptors (this process has none left), not_archived or network.
+    *kind* is stable, so that failures can be counted and decided on: dns, connect, tls,
+    timeout, too_large, truncated, bad_encoding, protocol, proxy, bad_request,
+    blocked_address, descriptors (this process has no file descriptor left), not_archived or
+    network.
     """
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -139,8 +149,8 @@ class ModuleError(CrawlerError):
     """
     A module failed on one datum; the original exception is ``__cause__``.
 
-    *kind* counts the failure, *module* is the id of the module, *request* is what
-    the datum came from (its ``id`` is in the message).
+    Failures are counted by *kind*. *module* is the id of the module, *request* is the origin
+    of the datum (its ``id`` is in the message).
     """
 
     kind = "module"
@@ -157,7 +167,7 @@ class ModuleError(CrawlerError):
 
 
 class DownloadError(ModuleError):
-    """A downloader failed on a request; *kind* is the FetchError's when there is one."""
+    """A downloader failed on a request; *kind* is that of the FetchError if there is one."""
 
     kind = "download"
 
@@ -179,7 +189,7 @@ class DropItem(Exception):
 
 
 class TimeLimit(BaseException):
-    """A module worked longer on one datum than it may."""
+    """A module exceeded its time limit for one datum."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"took longer than {seconds:g} s")
@@ -190,7 +200,7 @@ class TimeLimit(BaseException):
 
 
 class InvalidURL(ValueError):
-    """The text is no URL; *url* is the text and *reason* says what is wrong."""
+    """The text is not a URL; *url* is the text and *reason* is what is wrong."""
 
     def __init__(self, url: str, reason: str = "not a URL") -> None:
         super().__init__(f"{reason}: {url[:200]!r}")

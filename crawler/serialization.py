@@ -1,10 +1,10 @@
 """
 Requests, responses and errors as plain values: for a file, a table, a pipe.
 
-What comes out is what JSON knows, and bodies, which are base64 text unless raw bytes are
-asked for. Fields that have their default are left out. In a request's meta, tuples become
-lists, and keys that begin with "crawler." stay behind: those are the framework's own, of
-one process. Anything else that JSON does not know is an Unwritable, naming its key.
+The result has only types of JSON, except that bodies are bytes if *raw* and base64 text
+otherwise. Fields that have their default value are omitted. In a request's meta, tuples
+become lists, and keys that begin with "crawler." are omitted: they belong to the framework
+and to one process. Any other value that JSON cannot represent raises Unwritable, with its key.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .errors import (
     Unwritable,
 )
 
-#: What is in meta under such a key is no business of another process.
+#: The prefix of keys in meta whose values are for this process only.
 _OWN = "crawler."
 _REQUEST_FIELDS = signature(Request).parameters
 _RESPONSE_FIELDS = signature(Response).parameters
-#: Those that are values of JSON already, and what they are by default.
+#: The default of each field whose values are types of JSON already.
 _PLAIN = {
     name: parameter.default
     for name, parameter in _REQUEST_FIELDS.items()
@@ -55,14 +55,14 @@ def request_to_dict(request: Request, *, raw: bool = False) -> dict[str, Any]:
     if request.cookies:
         data["cookies"] = dict(request.cookies)
     if request.body:
-        data["body"] = _written(request.body, raw=raw)
+        data["body"] = _encoded(request.body, raw=raw)
     if meta := _meta(request):
         data["meta"] = meta
     return data
 
 
 def request_from_dict(data: Mapping[str, Any]) -> Request:
-    """Return the request that *data* was made of; a ValueError if it is of something else."""
+    """Return the request that *data* describes; raise ValueError for an unknown field."""
     fields = _known(data, _REQUEST_FIELDS, "request")
     for name in ("redirects", "attempts"):
         if name in fields:
@@ -70,12 +70,12 @@ def request_from_dict(data: Mapping[str, Any]) -> Request:
     if "headers" in fields:
         fields["headers"] = _headers(fields["headers"])
     if "body" in fields:
-        fields["body"] = _read(fields["body"])
+        fields["body"] = _decoded(fields["body"])
     return Request(**fields)
 
 
 def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]:
-    """Return the fields of *response*, its request among them; the body as request_to_dict()."""
+    """Return the fields of *response*, and of its request; bodies as in request_to_dict()."""
     data: dict[str, Any] = {
         "url": response.url,
         "status": response.status,
@@ -84,7 +84,7 @@ def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]
     if response.headers:
         data["headers"] = _pairs(response.headers)
     if response.body:
-        data["body"] = _written(response.body, raw=raw)
+        data["body"] = _encoded(response.body, raw=raw)
     if response.elapsed:
         data["elapsed"] = response.elapsed
     if response.flags:
@@ -95,18 +95,18 @@ def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]
 
 
 def response_from_dict(data: Mapping[str, Any]) -> Response:
-    """Return the response that *data* was made of; a ValueError if it is of something else."""
+    """Return the response that *data* describes; raise ValueError for an unknown field."""
     fields = _known(data, _RESPONSE_FIELDS, "response")
     fields["request"] = request_from_dict(fields["request"])
     fields["headers"] = _headers(fields.get("headers", ()))
-    fields["body"] = _read(fields.get("body", b""))
+    fields["body"] = _decoded(fields.get("body", b""))
     fields["flags"] = frozenset(fields.get("flags", ()))
     fields["found"] = tuple(map(request_from_dict, fields.get("found", ())))
     return Response(**fields)
 
 
 def error_to_dict(error: ModuleError) -> dict[str, Any]:
-    """Return what *error* says; of its cause, only what a failed exchange says of itself."""
+    """Return the fields of *error*; its cause is included only if it is a FetchError."""
     kind = next(kind for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
     data = {
         "type": kind.__name__,
@@ -144,11 +144,11 @@ def _headers(pairs: Any) -> Headers:
     return Headers([(name, value) for name, value in pairs])
 
 
-def _written(body: bytes, *, raw: bool) -> bytes | str:
+def _encoded(body: bytes, *, raw: bool) -> bytes | str:
     return body if raw else base64.b64encode(body).decode()
 
 
-def _read(body: bytes | str) -> bytes:
+def _decoded(body: bytes | str) -> bytes:
     return body if isinstance(body, bytes) else base64.b64decode(body, validate=True)
 
 
@@ -162,12 +162,12 @@ def _meta(request: Request) -> dict[str, Any]:
 
 
 def _json(value: Any, place: str, request: Request) -> Any:
-    """Return *value*, which stands at *place* in *request*, as JSON knows it."""
+    """Return *value*, found at *place* in *request*, with types of JSON only."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
     if isinstance(value, str):
-        return str.__str__(value)  # what a selector gives may keep its whole document alive
+        return str.__str__(value)  # a selector's subclass of str may keep its document alive
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float) and math.isfinite(value):

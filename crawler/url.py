@@ -1,10 +1,10 @@
 """
-URLs as browsers read them (the WHATWG URL standard), and the one form of each that is a key.
+URLs as browsers read them (the WHATWG URL standard), and the canonical form that is their key.
 
     found in a page ──resolve──▶ absolute ──canonicalize──▶ key for dedupe, scope and queue
 
-Whatever the text, the only exception is InvalidURL. Only http and https can be crawled, but
-the others come out of resolve() too, so that they can be refused by name.
+The only exception for any text is InvalidURL. Only http and https can be crawled, but
+resolve() returns URLs of other schemes too, so that they can be refused by name.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-#: No name in the DNS is longer.
+#: The length limit of a name in the DNS.
 _LONGEST_NAME = 253
 
-#: Parameters that say how a visitor came, never which page is shown.
+#: Query parameters that record where a visitor came from and never select a page.
 _TRACKING = re.compile(
     r"(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|li_fat_id"
     r"|igshid|srsltid|mc_cid|mc_eid|mkt_tok|_ga|_gl|_hsenc|_hsmi)(?:=|\Z)",
     re.ASCII,
 )
 
-#: A URL that is canonical already, but for a fragment: most links of most pages. Everything
-#: in doubt is left to the parser. Possessive throughout, so it never looks back.
+#: A URL that is canonical already, except for a fragment: most links of most pages. All
+#: doubtful cases are left to the parser. All quantifiers are possessive: it never backtracks.
 _PLAIN = re.compile(
     r"""
     (?P<key>
@@ -56,12 +56,12 @@ _PLAIN = re.compile(
     ),
     re.VERBOSE,
 )
-#: How long a URL may be to be remembered.
+#: URLs of this length or more are not cached.
 _LONG = 256
 _FINAL_DOT = re.compile(r"\A((?:https?://)?[^/]*[^/.@])\.(?=(?::[0-9]+)?(?:/|\Z))")
 _ESCAPE = re.compile(r"%(?:[0-9A-Fa-f]{2})?")
 
-#: Every escape, and the stray "%", in the form canonicalize() gives it.
+#: The canonical form of every escape, and of a stray "%".
 ESCAPES = {"%": "%25"} | {
     f"%{high}{low}": chr(code) if chr(code) in _UNRESERVED else f"%{code:02X}"
     for high in "0123456789ABCDEFabcdef"
@@ -73,9 +73,9 @@ ESCAPES = {"%": "%25"} | {
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    What canonicalize() does beyond what every server takes for the same.
+    What canonicalize() does beyond the changes that are safe on every server.
 
-    *sort_query* orders the parameters by name (those of one name keep their order);
+    *sort_query* sorts the parameters by name (those of one name keep their order);
     *drop_tracking* removes the parameters of advertising and analytics, such as utm_source.
     """
 
@@ -87,9 +87,9 @@ DEFAULT = Rules()
 
 
 def resolve(base: str, href: str) -> str:
-    """Return the URL that *href*, as written in a page at *base*, leads to; of any scheme."""
+    """Return the absolute URL, of any scheme, of *href* as written in a page at *base*."""
     if (plain := _plain(href)) and plain.end("key") == len(href):
-        return href  # whole and canonical: nothing of the base comes into it
+        return href  # absolute and canonical: the base does not matter
     try:
         return ada_url.join_url(base, href)
     except ValueError:
@@ -108,12 +108,12 @@ def resolve_or_keep(base: str, href: str) -> str:
 
 def canonicalize(url: str, rules: Rules = DEFAULT) -> str:
     """
-    Return the one form of *url* that stands for all that name the same page.
+    Return the canonical form of *url*: one form for all URLs of the same page.
 
-    The fragment, an empty query, a default port and the final dot of a host go; escapes of
-    unreserved characters are decoded, the others are upper case, and a stray "%" becomes
-    "%25". Credentials stay: they may show another page. What is not http or https only
-    loses its fragment.
+    The fragment, an empty query, a default port and the final dot of a host are removed;
+    escapes of unreserved characters are decoded, other escapes become upper case, and a
+    stray "%" becomes "%25". Credentials stay, because they may select another page. A URL
+    that is not http or https only loses its fragment.
     """
     plain = _plain(url)
     key = plain["key"] if plain else _normalize(url)
@@ -127,9 +127,9 @@ def scheme(url: str) -> str:
 
 def host(url: str) -> str:
     """
-    Return the host as DNS knows it: lower case, IDNA, no port, no final dot, no brackets.
+    Return the host as in the DNS: lower case, IDNA, no port, no final dot, no brackets.
 
-    It is "" where the scheme has none (``mailto:``).
+    It is "" if the scheme has no host (``mailto:``).
     """
     if plain := _plain(url):
         return plain["host"]
@@ -137,20 +137,20 @@ def host(url: str) -> str:
 
 
 def port(url: str) -> int | None:
-    """Return the port to connect to: the one given, or the default of the scheme."""
+    """Return the port to connect to: the explicit one or the default of the scheme."""
     given = _attribute(url, "port")
     return int(given) if given else _DEFAULT_PORTS.get(scheme(url))
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and a port that is not the default; "null" where there is none."""
+    """Return scheme, host and a port that is not the default; "null" if the URL has no origin."""
     if plain := _plain(url):
         return plain["origin"]
     return _FINAL_DOT.sub(r"\1", _attribute(url, "origin"))
 
 
 def target(url: str) -> str:
-    """Return path and query as a server gets them, for an http or https *url*."""
+    """Return path and query of an http or https *url* as they are sent to a server."""
     if plain := _plain(url):
         return plain["key"][plain.end("origin") :]
     address = _attribute(url, "href").partition("#")[0].partition("://")[2]
@@ -159,30 +159,30 @@ def target(url: str) -> str:
 
 def registered_domain(host: str) -> str:
     """
-    Return the domain its owner registered, for a *host* as host() gives it.
+    Return the registered domain of *host*, which is a result of host().
 
-    An IP address, a single label and a bare public suffix have none, and are returned
-    themselves; so is a name too long for the DNS.
+    An IP address, a single label, a bare public suffix and a name too long for the DNS have
+    no registered domain; they are returned unchanged.
     """
     return host if len(host) > _LONGEST_NAME else _registered_domain(host)
 
 
 def is_public_suffix(host: str) -> bool:
-    """Say whether anyone may register names below *host*, as with "co.uk" or "github.io"."""
+    """Return whether anyone may register names below *host*, such as "co.uk" or "github.io"."""
     return bool(_public_suffixes().is_public(host, accept_unknown=False))
 
 
 def is_address(host: str) -> bool:
-    """Say whether *host*, as host() gives it, is an IPv4 or IPv6 address."""
+    """Return whether *host*, a result of host(), is an IPv4 or IPv6 address."""
     return ":" in host or host[host.rfind(".") + 1 :].isdecimal()
 
 
 def _plain(url: str) -> re.Match[str] | None:
-    """Look once at a URL that several things are asked of, when it is found and when it is fetched."""
-    return _match_lately(url) if len(url) < _LONG else _PLAIN.match(url)
+    """Match *url* once for the several calls that follow its discovery or precede its fetch."""
+    return _match_recent(url) if len(url) < _LONG else _PLAIN.match(url)
 
 
-_match_lately = lru_cache(maxsize=256)(_PLAIN.match)
+_match_recent = lru_cache(maxsize=256)(_PLAIN.match)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -194,7 +194,7 @@ def _registered_domain(host: str) -> str:
 
 @cache
 def _public_suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - reading the list takes time
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - loading the list takes time
 
     return PublicSuffixList()
 
