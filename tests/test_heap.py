@@ -59,9 +59,9 @@ def measured(*arguments, **environment):
 
 
 def test_a_child_keeps_as_much_as_the_command_line_does():
-    told = {OPTIONS[name]: int(size) for name, size in child._KEEP_THE_HEAP.items()}
+    sizes = {OPTIONS[name]: int(size) for name, size in child._KEEP_THE_HEAP.items()}
 
-    assert told == main._KEEP_THE_HEAP
+    assert sizes == main._KEEP_THE_HEAP
 
 
 @glibc

@@ -25,9 +25,9 @@ def test_exports_exactly_what_it_promises():
 
 def printed_by(code):
     """Run *code* in a fresh interpreter."""
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
