@@ -1,1 +1,1 @@
-"""HTTP's own rules, as pure functions: no connection is opened here."""
+"""The rules of HTTP as pure functions: no I/O."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ..data import Headers, Request, Response
 from ..url import origin, resolve
 
-#: How many redirects one request may take.
+#: The limit of redirects for one request.
 MAX_REDIRECTS = 10
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: Those by which a page says that it has gone for good.
+#: The statuses of a page that has moved permanently.
 PERMANENT = frozenset({301, 308})
-#: Header fields that any origin may see; every other may be a key that one of them gave.
+#: Header fields that any origin may see; every other field may contain a credential.
 _PUBLIC = frozenset(
-    (  # noqa: SIM905 - words read better as lines
+    (  # noqa: SIM905 - easier to read than a list
         "accept accept-charset accept-encoding accept-language cache-control dnt pragma "
         "upgrade-insecure-requests user-agent"
     ).split()
@@ -25,10 +25,10 @@ def is_redirect(response: Response) -> bool:
 
 def next_hop(request: Request, response: Response) -> Request:
     """
-    Return *request* as the redirect asks for it, with its chain one longer.
+    Return the request that follows the redirect, with the current URL added to *redirects*.
 
-    Credentials, cookies, bodies and header fields of one's own stay behind when the origin
-    changes. Raises InvalidURL.
+    When the origin changes, cookies, the body and all header fields that may contain a
+    credential are removed. Raises InvalidURL.
     """
     location = response.headers.all("location")[0]
     url = resolve(request.url, location)

@@ -1,8 +1,8 @@
 """
-What a robots.txt allows (RFC 9309), read as leniently as Google's parser does.
+What a robots.txt allows (RFC 9309), parsed as leniently as by Google's parser.
 
-Parsing and matching take time in proportion to their input, whatever it is: no pattern is
-made into a regular expression.
+Parsing and matching take time proportional to their input, whatever it is: patterns are not
+compiled to regular expressions.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple
 
 from .. import url as urls
 
-#: RFC 9309 asks for at least this many bytes; the rest of a longer file is not read.
-_MOST_BYTES = 500 * 1024
+#: RFC 9309 requires at least this many bytes; the rest of a longer file is ignored.
+_MAX_BYTES = 500 * 1024
 
 _KEYS = {
     b"user-agent": "agent",
@@ -38,13 +38,13 @@ _TOKEN = re.compile(r"[A-Za-z_-]+")
 _SECONDS = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _STARS = re.compile(r"\*+")
 
-#: What two spellings of one path may differ in, and the spelling to compare.
-_UNEVEN = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~/?:@!&()+,;=\[\]#]")
-_EVEN = {chr(octet): f"%{octet:02X}" for octet in range(256)} | urls.ESCAPES
+#: The parts in which two spellings of one path may differ, and the spelling to compare.
+_VARIANTS = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~/?:@!&()+,;=\[\]#]")
+_NORMAL_FORMS = {chr(octet): f"%{octet:02X}" for octet in range(256)} | urls.ESCAPES
 
 
 class _Rule(NamedTuple):
-    """A pattern cut at its stars: *head* comes first, then each of *rest* somewhere later."""
+    """A pattern split at its stars: a path has *head* first, then each of *rest* in order."""
 
     size: int
     allow: bool
@@ -56,7 +56,7 @@ class _Rule(NamedTuple):
     def read(cls, pattern: bytes, *, allow: bool) -> _Rule:
         text = _STARS.sub("*", pattern.decode("latin-1"))
         ends = text.endswith("$")
-        head, *rest = map(_even, text.removesuffix("$").split("*"))
+        head, *rest = map(_normalized, text.removesuffix("$").split("*"))
         return cls(len("*".join([head, *rest])) + ends, allow, head, tuple(rest), ends)
 
     @property
@@ -80,9 +80,10 @@ class _Rule(NamedTuple):
 
 class _Rules:
     """
-    The rules for one agent: the longest that matches decides, and of two as long, allow.
+    The rules for one agent: the longest rule that matches decides; at equal length, allow.
 
-    Plain prefixes are looked up, one length at a time; only the others are tried in turn.
+    Plain prefixes are looked up in a dict, one length at a time; other patterns are tried
+    one by one.
     """
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
@@ -115,7 +116,7 @@ class _Rules:
 
 @dataclass(slots=True)
 class _Group:
-    """Rules and delay for the agents named above them."""
+    """The rules and the delay for the agents listed before them."""
 
     rules: list[tuple[bool, bytes]] = field(default_factory=list)
     delay: float | None = None
@@ -125,8 +126,8 @@ class Robots:
     """
     The rules of one robots.txt.
 
-    An *agent* is a product token such as "examplebot"; of a longer text ("ExampleBot/1.0")
-    its first word counts, in any case.
+    An *agent* is a product token such as "examplebot". Of a longer text ("ExampleBot/1.0")
+    only the first word counts; case does not matter.
     """
 
     ALLOW_ALL: ClassVar[Robots]
@@ -139,14 +140,14 @@ class Robots:
 
     @classmethod
     def parse(cls, body: bytes) -> Robots:
-        """Read *body*, skipping whatever makes no sense; it never fails."""
+        """Parse *body* and skip invalid lines; never raise."""
         groups: dict[str, list[_Group]] = {}
         sitemaps: dict[str, None] = {}
         group = _Group()
         for key, value in _records(body):
             if key == "agent":
                 group = _group_of_next_agent(group)
-                if token := _named(value):
+                if token := _agent_token(value):
                     groups.setdefault(token, []).append(group)
             elif key == "delay":
                 if _SECONDS.fullmatch(value):
@@ -158,21 +159,21 @@ class Robots:
         return cls(groups, tuple(sitemaps))
 
     def allowed(self, agent: str, url: str) -> bool:
-        """Say whether *agent* may fetch *url*; /robots.txt itself always may be."""
+        """Return whether *agent* may fetch *url*; /robots.txt itself is always allowed."""
         path = urls.target(url)
-        return path == "/robots.txt" or self._rules_for(agent).allow(_even(path))
+        return path == "/robots.txt" or self._rules_for(agent).allow(_normalized(path))
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Return the seconds *agent* is asked to leave between fetches, the most if several."""
-        groups = self._groups.get(self._known(agent), ())
+        """Return the seconds *agent* must wait between fetches; of several values, the largest."""
+        groups = self._groups.get(self._group_name(agent), ())
         return max((group.delay for group in groups if group.delay is not None), default=None)
 
-    def _known(self, agent: str) -> str:
+    def _group_name(self, agent: str) -> str:
         token = _token(agent)
         return token if token in self._groups else "*"
 
     def _rules_for(self, agent: str) -> _Rules:
-        token = self._known(agent)
+        token = self._group_name(agent)
         rules = self._rules.get(token)
         if rules is None:
             apart = {id(group.rules): group.rules for group in self._groups.get(token, ())}
@@ -186,8 +187,8 @@ class Robots:
 
 
 def _records(body: bytes) -> Iterator[tuple[str, bytes]]:
-    if len(body) > _MOST_BYTES:
-        body = body[: max(body.rfind(end, 0, _MOST_BYTES) for end in (b"\n", b"\r")) + 1]
+    if len(body) > _MAX_BYTES:
+        body = body[: max(body.rfind(end, 0, _MAX_BYTES) for end in (b"\n", b"\r")) + 1]
     for line in body.replace(b"\0", b"").lstrip(_BYTE_ORDER_MARKS).splitlines():
         key, colon, value = line.partition(b"#")[0].partition(b":")
         if not colon and len(words := key.split()) == 2:
@@ -198,17 +199,17 @@ def _records(body: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _group_of_next_agent(group: _Group) -> _Group:
     """
-    Return the group that an agent named after *group* belongs to.
+    Return the group of an agent whose line follows *group*.
 
-    Agents share the rules that follow them all; only rules end a list of agents. But a
-    delay given among the agents is for those above it.
+    Agents in consecutive lines share the rules after them; only a rule ends the list of
+    agents. But a delay between the agents belongs to those before it.
     """
     if group.rules:
         return _Group()
     return group if group.delay is None else _Group(group.rules)
 
 
-def _named(value: bytes) -> str:
+def _agent_token(value: bytes) -> str:
     return "*" if value.split()[:1] == [b"*"] else _token(value.decode("latin-1"))
 
 
@@ -218,9 +219,9 @@ def _token(text: str) -> str:
     return found[0].lower() if found else ""
 
 
-def _even(text: str) -> str:
-    """Return *text* in the one spelling of escapes in which paths and patterns compare."""
-    return _UNEVEN.sub(lambda found: _EVEN[found[0]], text)
+def _normalized(text: str) -> str:
+    """Return *text* with its escapes spelled in the way in which paths and patterns compare."""
+    return _VARIANTS.sub(lambda found: _NORMAL_FORMS[found[0]], text)
 
 
 Robots.ALLOW_ALL = Robots.parse(b"")

@@ -1,4 +1,4 @@
-"""Cookies as servers set them (RFC 6265, and its revision where browsers have gone ahead)."""
+"""Parsing of Set-Cookie (RFC 6265, and its revision where browsers follow that already)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from math import inf
 
 from .. import url as urls
 
-_LONGEST = 4096
-_LONGEST_ATTRIBUTE = 1024
-#: No cookie lives longer, whatever it says.
-_LONGEST_LIFE = 400 * 86400.0
+#: Limits of a name with its value, and of an attribute, in bytes and characters.
+_MAX_PAIR = 4096
+_MAX_ATTRIBUTE = 1024
+#: The limit of a cookie's lifetime, in seconds.
+_MAX_LIFETIME = 400 * 86400.0
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _NOT_IN_A_HOST = re.compile(r"[^!-~\x80-\U0010ffff]|[/?#@:\\\[\]]")
 _NUMBER = re.compile(r"-?[0-9]+")
 
-_BETWEEN = re.compile(r"[\t -/;-@\[-`{-~]+")
+_DELIMITERS = re.compile(r"[\t -/;-@\[-`{-~]+")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?![0-9])")
 _DAY = re.compile(r"[0-9]{1,2}(?![0-9])")
 _YEAR = re.compile(r"[0-9]{2,4}(?![0-9])")
@@ -28,7 +29,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What of a URL decides about cookies; 80 and 443 are one *port*, for one site has both."""
+    """The parts of a URL that matter for cookies; 80 and 443 count as one *port* of one site."""
 
     secure: bool
     host: str
@@ -38,11 +39,11 @@ class Place:
     @classmethod
     def of(cls, url: str) -> Place:
         path = urls.target(url).partition("?")[0]
-        return cls(*_door(urls.origin(url)), path)
+        return cls(*_secure_host_port(urls.origin(url)), path)
 
 
 @lru_cache(maxsize=1 << 12)
-def _door(origin: str) -> tuple[bool, str, int]:
+def _secure_host_port(origin: str) -> tuple[bool, str, int]:
     port = urls.port(origin) or 0
     return origin.startswith("https:"), urls.host(origin), 443 if port == 80 else port
 
@@ -52,10 +53,10 @@ class Cookie:
     """
     A cookie and where it may be sent.
 
-    With a *port* it is only for the host and port that set it; without, for every host of
-    *domain*. *expires* is a time of time.time(), or infinite for as long as the jar.
+    A cookie with a *port* is sent only to the host and port that set it; without, to every
+    host of *domain*. *expires* is a time of time.time(); infinite means the life of the jar.
 
-    SameSite and HttpOnly are not kept: every fetch is a navigation of its own, and there
+    SameSite and HttpOnly are not stored: every fetch is a top-level navigation, and there
     are no scripts.
     """
 
@@ -88,23 +89,23 @@ def path_matches(path: str, prefix: str) -> bool:
 
 
 def read_cookie(field: str, place: Place, now: float) -> Cookie | None:
-    """Read one Set-Cookie *field* that came from *place*; None if it must be ignored."""
-    text = _as_sent(field)
+    """Parse one Set-Cookie *field* sent by *place*; return None if it must be ignored."""
+    text = _utf8(field)
     if text is None or _CONTROL.search(text):
         return None
     pair, _, rest = text.partition(";")
     name, equals, value = (part.strip(" \t") for part in pair.partition("="))
-    if not (equals and name) or len(name.encode()) + len(value.encode()) > _LONGEST:
+    if not (equals and name) or len(name.encode()) + len(value.encode()) > _MAX_PAIR:
         return None
     attributes = _attributes(rest)
     cookie = _scoped(name, value, attributes, place)
-    if cookie is None or not _keeps_its_word(cookie, attributes, place):
+    if cookie is None or not _is_valid(cookie, attributes, place):
         return None
-    return _with_life(cookie, attributes, now)
+    return _with_lifetime(cookie, attributes, now)
 
 
-def _as_sent(field: str) -> str | None:
-    """Return the text whose UTF-8 is what the server sent: headers are read as Latin-1."""
+def _utf8(field: str) -> str | None:
+    """Return the field decoded as UTF-8; headers are decoded as Latin-1 at first."""
     try:
         return field.encode("latin-1").decode()
     except UnicodeError:
@@ -112,14 +113,14 @@ def _as_sent(field: str) -> str | None:
 
 
 def _attributes(text: str) -> Mapping[str, str]:
-    """Return attributes by lower-case name; the last of a name counts."""
+    """Return the attributes by lower-case name; the last one of a name counts."""
     pairs = (part.partition("=") for part in text.split(";"))
     stripped = ((name.strip(" \t").lower(), value.strip(" \t")) for name, _, value in pairs)
-    return {name: value for name, value in stripped if len(value) <= _LONGEST_ATTRIBUTE}
+    return {name: value for name, value in stripped if len(value) <= _MAX_ATTRIBUTE}
 
 
 def _scoped(name: str, value: str, attributes: Mapping[str, str], place: Place) -> Cookie | None:
-    """Return the cookie with its scope; None if it wants more than its host may give."""
+    """Return the cookie with its scope; None if its host may not set a cookie for that scope."""
     path = attributes.get("path", "")
     if not path.startswith("/"):
         path = place.path[: place.path.rfind("/")] or "/"
@@ -145,12 +146,12 @@ def _domain(text: str) -> str | None:
 
 
 def _is_shared(domain: str) -> bool:
-    """Say if hosts of different owners are below *domain*, or it is no domain but one host."""
+    """Return whether *domain* has hosts of different owners, or is a single host."""
     return "." not in domain or urls.is_address(domain) or urls.is_public_suffix(domain)
 
 
-def _keeps_its_word(cookie: Cookie, attributes: Mapping[str, str], place: Place) -> bool:
-    """Secure cookies are set securely, and what a name promises is true."""
+def _is_valid(cookie: Cookie, attributes: Mapping[str, str], place: Place) -> bool:
+    """Return whether a secure cookie was set securely and the name's prefix holds."""
     if cookie.secure and not place.secure:
         return False
     name = cookie.name.lower()
@@ -161,7 +162,7 @@ def _keeps_its_word(cookie: Cookie, attributes: Mapping[str, str], place: Place)
     return True
 
 
-def _with_life(cookie: Cookie, attributes: Mapping[str, str], now: float) -> Cookie:
+def _with_lifetime(cookie: Cookie, attributes: Mapping[str, str], now: float) -> Cookie:
     expires = inf
     max_age = attributes.get("max-age", "")
     if _NUMBER.fullmatch(max_age):
@@ -170,13 +171,13 @@ def _with_life(cookie: Cookie, attributes: Mapping[str, str], now: float) -> Coo
         expires = date
     if expires == inf:
         return cookie
-    return replace(cookie, expires=min(expires, now + _LONGEST_LIFE))
+    return replace(cookie, expires=min(expires, now + _MAX_LIFETIME))
 
 
 def _date(text: str) -> float | None:
-    """Read a date as RFC 6265 (5.1.1) does, which takes nearly anything."""
+    """Parse a date by the rules of RFC 6265 (5.1.1), which accept nearly anything."""
     found: dict[str, tuple[int, ...]] = {}
-    for token in _BETWEEN.split(text):
+    for token in _DELIMITERS.split(text):
         if "time" not in found and (time := _TIME.match(token)):
             found["time"] = tuple(map(int, time.groups()))
         elif "day" not in found and (day := _DAY.match(token)):
