@@ -1,8 +1,8 @@
 """
 Where data wait between two stages.
 
-A Buffer holds a few and never blocks; a Pool is made of buffers and blocks: the producer
-when it is full, the consumer when it is empty. Neither knows anything of crawling.
+A Buffer holds a few data and never blocks. A Pool consists of buffers and blocks: the
+producer while it is full, the consumer while it is empty. Neither depends on crawling.
 """
 
 from .buffer import Buffer

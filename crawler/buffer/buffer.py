@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Buffer(Generic[T]):
-    """Holds up to *capacity* data; what is inside a closed one can still be taken out."""
+    """Holds up to *capacity* data; the data of a closed buffer can still be taken out."""
 
     __slots__ = ("capacity", "closed", "data", "emptied_at")
 
@@ -21,13 +21,13 @@ class Buffer(Generic[T]):
             raise ValueError(f"a buffer's capacity must be at least 1, not {capacity!r}")
         self.capacity = capacity
         self.closed = False
-        #: Oldest first. A pool, which has made sure that it may, puts and takes here.
+        #: Oldest first. A pool appends and removes data here directly, after its own checks.
         self.data: deque[T] = deque()
-        #: When the last datum left, by the owner's clock.
+        #: The time at which the buffer became empty, by the owner's clock.
         self.emptied_at = 0.0
 
     def put(self, datum: T) -> None:
-        """Add *datum*; raise queue.Full if there is no room."""
+        """Add *datum*; raise queue.Full if the buffer is full."""
         if self.closed:
             raise BufferClosed("cannot put into a closed buffer")
         if datum is None:
@@ -37,10 +37,10 @@ class Buffer(Generic[T]):
         self.data.append(datum)
 
     def get(self) -> T:
-        """Remove and return the oldest datum; raise queue.Empty if there is none."""
+        """Remove and return the oldest datum; raise queue.Empty if the buffer is empty."""
         if self.data:
             return self.data.popleft()
-        raise BufferClosed("the closed buffer has nothing left") if self.closed else Empty
+        raise BufferClosed("the closed buffer is empty") if self.closed else Empty
 
     def close(self) -> None:
         self.closed = True

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PoolFigures:
-    """What a pool held at one moment."""
+    """The size of a pool at one moment."""
 
     buffer_cap: int
     max_buffer_number: int
@@ -30,8 +30,8 @@ class Pool(Generic[T]):
     """
     A first-in, first-out channel between greenlets, made of 1 to *max_buffers* buffers.
 
-    A buffer is added when all are full. One that has stood empty for *linger* seconds
-    is given back, so that a pool whose load comes in waves does not flap. Greenlets
+    A buffer is added when all are full, and removed after it has been empty for *linger*
+    seconds, so that a load in waves does not add and remove buffers all the time. Greenlets
     switch only where they wait for room or for a datum, so the buffers need no lock.
     """
 
@@ -44,11 +44,11 @@ class Pool(Generic[T]):
         self.linger = linger
         self.closed = False
         self._buffers = [first]
-        #: Buffers that can take a datum; the last is filled first, so the others run empty.
+        #: Buffers that are not full; the last one is filled first, so the others become empty.
         self._roomy = [first]
-        #: For each datum, oldest first, the buffer it is in.
+        #: The buffer of each datum, oldest datum first.
         self._order: deque[Buffer[T]] = deque()
-        #: How many data there may be; none once it is closed.
+        #: The maximum number of data; 0 once the pool is closed.
         self._places = buffer_capacity * max_buffers
         self._putters = Waiters()
         self._getters = Waiters()
@@ -71,7 +71,7 @@ class Pool(Generic[T]):
             self._getters.wake()
 
     def get(self, timeout: float | None = None) -> T:
-        """Remove and return the oldest datum, waiting for one; raise queue.Empty after *timeout*."""
+        """Remove and return the oldest datum, waiting for one; raise queue.Empty after *timeout* s."""
         if not self._order:
             self._wait(self._getters, lambda: bool(self._order), Empty, timeout)
         buffer = self._order.popleft()
@@ -87,7 +87,7 @@ class Pool(Generic[T]):
         return datum
 
     def push(self, datum: T) -> bool:
-        """Add *datum* without ever waiting: a full pool loses its oldest. Say if it did."""
+        """Add *datum* without waiting; return whether the pool was full and lost its oldest datum."""
         full = len(self._order) == self._places
         if full and not self.closed:
             self.get()
@@ -95,7 +95,7 @@ class Pool(Generic[T]):
         return full
 
     def close(self) -> list[T]:
-        """Wake every waiter with PoolClosed; return what was left, oldest first."""
+        """Wake every waiter with PoolClosed; return the remaining data, oldest first."""
         self.closed = True
         self._places = 0
         left = [self._order.popleft().get() for _ in range(len(self._order))]
@@ -125,15 +125,15 @@ class Pool(Generic[T]):
         self,
         waiters: Waiters,
         is_ready: Callable[[], bool],
-        late: type[Exception],
+        expired: type[Exception],
         timeout: float | None,
     ) -> None:
-        """Wait until *is_ready*; raise *late* after *timeout* seconds, PoolClosed when closed."""
+        """Wait until *is_ready*; raise *expired* after *timeout* seconds, PoolClosed when closed."""
         due = None if timeout is None else monotonic() + timeout
         in_time = True
         while not self.closed and not is_ready():
             if not in_time:
-                raise late
+                raise expired
             in_time = waiters.wait(None if due is None else max(0.0, due - monotonic()))
         if self.closed:
             raise PoolClosed("the pool is closed")
@@ -144,7 +144,7 @@ class Pool(Generic[T]):
         self._roomy.append(buffer)
 
     def _trim(self) -> None:
-        """Give back the buffers that have stood empty long enough, but never the last one."""
+        """Remove the buffers that have been empty for *linger* seconds, but never the last one."""
         due = monotonic() - self.linger
         while len(self._buffers) > 1:
             idle = self._roomy[0] if self._roomy else None

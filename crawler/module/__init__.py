@@ -1,8 +1,8 @@
 """
 What is done to data.
 
-A Downloader turns a request into a response, an Analyzer a response into requests and
-items, a Pipeline works on an item. The Registrar hands out the one with the least to do.
+A Downloader turns a request into a response, an Analyzer turns a response into requests and
+items, and a Pipeline processes an item. The Registrar returns the module with the lowest score.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ _serials = {letter: SerialNumbers() for letter in LETTERS}
 
 @dataclass(frozen=True, slots=True)
 class ModuleSummary:
-    """What a module had done at one moment; *extra* is what only its kind has."""
+    """The counts of a module at one moment; *extra* has the figures of its kind only."""
 
     id: str
     called: int
@@ -31,11 +31,11 @@ class ModuleSummary:
 
 
 class Module:
-    """Something the scheduler hands data to and the registrar weighs."""
+    """Something that the scheduler passes data to and the registrar chooses by its score."""
 
     letter: ClassVar[str]
     error: ClassVar[type[ModuleError]] = ModuleError
-    #: What is not a failure of the module but the end of the greenlet it runs in.
+    #: Exceptions that end the greenlet of a call and are not failures of the module.
     passing: ClassVar[tuple[type[BaseException], ...]] = (GreenletExit, KeyboardInterrupt)
 
     def __init__(
@@ -52,7 +52,7 @@ class Module:
         return self._score(self.counts)
 
     def clear(self) -> None:
-        """Count from zero; calls under way finish on the old counts, so none goes below zero."""
+        """Restart all counts at 0; calls in flight end in the old counts, so none drops below 0."""
         self.counts = Counts()
 
     def summary(self) -> ModuleSummary:
@@ -71,11 +71,11 @@ class Module:
         return {}
 
     def _handling(self, datum: object, kind: type, request: Request | None) -> _Call:
-        """Count one call, and raise what goes wrong in it as this module's error."""
+        """Return a context that counts one call and raises its failure as this module's error."""
         return _Call(self._begin(datum, kind, request), request, self._fail)
 
     def _begin(self, datum: object, kind: type, request: Request | None) -> Counts:
-        """Count a call that begins; what it is counted in counts its end."""
+        """Count the start of a call; return the counts in which its end must be counted."""
         counts = self.counts
         counts.called += 1
         if not isinstance(datum, kind) or request is None:
@@ -85,7 +85,7 @@ class Module:
         return counts
 
     def _fail(self, counts: Counts, began: float, request: Request, cause: BaseException) -> None:
-        """Count the end of a call by *cause*, and raise it as an error of this module's if it is."""
+        """Count the end of a call by *cause*; raise this module's error unless *cause* is passing."""
         if isinstance(cause, self.passing):
             counts.handling -= 1
             return
@@ -107,7 +107,7 @@ class Module:
 
 
 class _Call:
-    """A context in which a module works on one datum; a class, because it is entered so often."""
+    """A context in which a module works on one datum; as a class, because it must be fast."""
 
     __slots__ = ("_began", "_counts", "_fail", "_request")
 
@@ -132,7 +132,7 @@ def name_of(function: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Say what *error* says, even if its own __str__ fails."""
+    """Return type and text of *error*, even if its own __str__ raises."""
     try:
         text = str(error)
     except Exception:
@@ -141,15 +141,15 @@ def describe(error: BaseException) -> str:
 
 
 def one_of(failures: list[BaseException], what: str) -> BaseException:
-    """Return the one failure, or a group of all."""
-    # A GeneratorExit of its own would look like the closing of the generator it ran in.
+    """Return the only failure, or a group of all."""
+    # A bare GeneratorExit would look like the closing of the generator in which it is raised.
     if len(failures) == 1 and not isinstance(failures[0], GeneratorExit):
         return failures[0]
     return BaseExceptionGroup(what, failures)
 
 
 def failure_kind(cause: BaseException) -> str:
-    """Return the stable kind of *cause*, or "" to leave it to the module's error."""
+    """Return the stable kind of *cause*; "" means the default kind of the module's error."""
     if isinstance(cause, FetchError):
         return cause.kind
     if isinstance(cause, Refusal | Retry):

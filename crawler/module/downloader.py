@@ -1,4 +1,4 @@
-"""Downloader: from a request to its response."""
+"""Downloader: turns a request into its response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Downloader(Module):
         self._fetch = fetch
 
     def download(self, request: Request) -> Response:
-        # Not in a context, as other modules work: this one is called for every page.
+        # Not in the context that other modules use: this is faster, and runs for every page.
         counts, began = self._begin(request, Request, request), monotonic()
         try:
             response = self._fetch(request)

@@ -1,4 +1,4 @@
-"""Module ids: a letter for the kind, a serial number, and an address if it lives elsewhere."""
+"""Module ids: a letter for the kind, a serial number, and the address of a remote module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MID = re.compile(r"(?P<letter>[^0-9|])(?P<serial>[^|]*)(?:\|(?P<address>.*))?",
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
 _MAX_SERIAL = 2**64 - 1
 
-#: In place of an IP: a child of this process, counted in place of a port.
+#: Stands in place of an IP for a child of this process; the port is then the child's number.
 LOCAL = "local"
 #: The letter of each kind of module.
 LETTERS = {"D": "downloader", "A": "analyzer", "P": "pipeline"}
@@ -20,9 +20,9 @@ LETTERS = {"D": "downloader", "A": "analyzer", "P": "pipeline"}
 @dataclass(frozen=True, order=True, slots=True)
 class Address:
     """
-    Where a module of another process listens; an IPv6 address is printed in brackets.
+    The address of a module in another process; an IPv6 address is printed in brackets.
 
-    ``local:2`` is no port but the second child of this process.
+    ``local:2`` is not a port but the second child of this process.
     """
 
     ip: str
@@ -57,10 +57,10 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class MID:
     """
-    ``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` one that lives there, and
-    ``A2|local:1`` an analyzer in a child process.
+    ``D7`` is the seventh downloader, ``D7|10.0.0.5:9000`` is one on another machine, and
+    ``A2|local:1`` is an analyzer in a child process.
 
-    They sort downloaders first, then analyzers, then pipelines, each by number.
+    Ids sort by kind (downloaders, analyzers, pipelines), then by number.
     """
 
     letter: str
@@ -70,7 +70,7 @@ class MID:
     def __post_init__(self) -> None:
         if self.letter not in LETTERS:
             raise ValueError(
-                f"illegal module letter: {self.letter!r} is none of {', '.join(LETTERS)}"
+                f"illegal module letter: {self.letter!r} is not one of {', '.join(LETTERS)}"
             )
         if not 0 <= self.serial <= _MAX_SERIAL:
             raise ValueError(f"illegal module serial number: {self.serial!r} is not in 0..2^64-1")
@@ -107,7 +107,7 @@ class SerialNumbers:
         self.start = start
         self.last = last
         self.cycles = 0
-        #: What the next call of take() returns.
+        #: The number that the next call of take() returns.
         self.next = start
 
     def take(self) -> int:

@@ -1,4 +1,4 @@
-"""Pipeline: what is done to an item, step by step."""
+"""Pipeline: processes an item step by step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import DropItem, PipelineError
 from .analyzer import is_item
 from .base import Module, name_of, one_of
 
-#: Takes the user's value and returns the one to pass on, or raises DropItem.
+#: Takes the user's value and returns the value for the next processor, or raises DropItem.
 Processor = Callable[[Any], Any]
 
 
@@ -18,9 +18,9 @@ class Pipeline(Module):
     """
     Passes an item's value through the *processors*, in order.
 
-    A processor owns the value while it works on it and may change it. When one fails the
-    next gets the last good value, unless *fail_fast* ends the item there. *keep* is given the
-    finished item, with the request it came from.
+    A processor owns the value while it works on it and may change it. When a processor fails,
+    the next one gets the last valid value, unless *fail_fast* ends the item there. *keep* is
+    called with the finished item, which has the request it came from.
     """
 
     letter = "P"
@@ -44,7 +44,7 @@ class Pipeline(Module):
         self.keep = keep
 
     def send(self, item: Item) -> Item | None:
-        """Return the item as the last processor left it, or None if one dropped it."""
+        """Return the item with the value of the last processor, or None if it was dropped."""
         with self._handling(item, Item, item.request if isinstance(item, Item) else None) as counts:
             try:
                 item = Item(self._process(item.value), item.request)
@@ -62,7 +62,7 @@ class Pipeline(Module):
             except DropItem:
                 if not failures:
                     raise
-                break  # an item that failed before has failed, and is reported
+                break  # the earlier failure counts, and is reported
             except self.passing:
                 raise
             except BaseException as failure:  # user code may raise anything

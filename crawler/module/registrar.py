@@ -1,4 +1,4 @@
-"""Registrar: every module of a crawl, and the one to turn to next."""
+"""Registrar: all modules of a crawl, and the choice of the next one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ M = TypeVar("M", bound=Module)
 
 
 class Registrar:
-    """Modules may come and go while a crawl runs; the class is the key to their kind."""
+    """Modules by kind, which is their class; they may be added and removed during a crawl."""
 
     def __init__(self) -> None:
         self._modules: dict[MID, Module] = {}
-        #: By letter, the least recently chosen first, so that equals take turns.
+        #: By letter, the least recently chosen first, so that modules of equal score alternate.
         self._turns: dict[str, list[Module]] = {}
-        self._arrived = Event()
+        self._registered = Event()
 
     def register(self, module: Module) -> None:
         if not isinstance(module, Module):
@@ -32,10 +32,10 @@ class Registrar:
             )
         self._modules[module.mid] = module
         self._turns.setdefault(module.letter, []).append(module)
-        self._arrived.set()
+        self._registered.set()
 
     def unregister(self, mid: MID | str) -> Module:
-        """Forget the module, which finishes what it has in hand, and return it."""
+        """Remove the module and return it; its calls in flight still finish."""
         mid = MID.parse(mid) if isinstance(mid, str) else mid
         module = self._modules.pop(mid, None)
         if module is None:
@@ -44,12 +44,12 @@ class Registrar:
         return module
 
     def get(self, kind: type[M], timeout: float = 0.0) -> M:
-        """Return the module of *kind* with the lowest score; wait *timeout* for one to arrive."""
+        """Return the module of *kind* with the lowest score; wait *timeout* s for one to register."""
         try:
             letter = kind.letter
         except AttributeError:
-            raise ValueError(f"{kind!r} is no kind of module, such as Downloader") from None
-        turns = self._turns.get(letter) or self._arrivals(kind, timeout)
+            raise ValueError(f"{kind!r} is not a kind of module, such as Downloader") from None
+        turns = self._turns.get(letter) or self._wait_for(kind, timeout)
         if len(turns) == 1:
             return turns[0]  # type: ignore[return-value]
         module = min(turns, key=lambda candidate: candidate.score)
@@ -58,7 +58,7 @@ class Registrar:
         return module  # type: ignore[return-value]
 
     def all(self, kind: type[M]) -> list[M]:
-        """Return the modules of *kind* (of Module: all), in the order of their ids."""
+        """Return the modules of *kind* (Module is every kind), sorted by id."""
         modules = (module for module in self._modules.values() if isinstance(module, kind))
         return sorted(modules, key=lambda module: module.mid)
 
@@ -72,10 +72,10 @@ class Registrar:
     def __repr__(self) -> str:
         return f"<Registrar {', '.join(str(module.mid) for module in self.all(Module)) or 'empty'}>"
 
-    def _arrivals(self, kind: type[Module], timeout: float) -> list[Module]:
+    def _wait_for(self, kind: type[Module], timeout: float) -> list[Module]:
         deadline = monotonic() + timeout
         while not (turns := self._turns.get(kind.letter)):
-            self._arrived.clear()
-            if not self._arrived.wait(max(0.0, deadline - monotonic())):
+            self._registered.clear()
+            if not self._registered.wait(max(0.0, deadline - monotonic())):
                 raise NoModule(f"no {kind.__name__.lower()} is registered")
         return turns

@@ -134,7 +134,7 @@ def test_any_text_is_an_id_printed_the_same_or_a_value_error(text):
         ("D007", "illegal module serial number: '007'"),
         ("D18446744073709551616", "illegal module serial number: 18446744073709551616"),
         ("D" + "9" * 5000, "illegal module serial number"),
-        ("M1", "illegal module letter: 'M' is none of D, A, P"),
+        ("M1", "illegal module letter: 'M' is not one of D, A, P"),
         ("d1", "illegal module letter: 'd'"),
         ("Д1", "illegal module letter: 'Д'"),
         ("D1|", "illegal module address: '' is not ip:port"),

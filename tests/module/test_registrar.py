@@ -197,7 +197,7 @@ def test_get_of_a_kind_that_has_none_says_which(kind, name):
 
 @pytest.mark.parametrize("kind", [None, "D", "downloader", int, Module])
 def test_get_of_what_is_no_kind_is_refused(kind):
-    with pytest.raises(ValueError, match="is no kind of module"):
+    with pytest.raises(ValueError, match="is not a kind of module"):
         registrar(downloader()).get(kind)
 
 
