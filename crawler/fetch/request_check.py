@@ -1,10 +1,11 @@
-"""What may leave the house."""
+"""Checks of a request before it is sent, and of the reply of a proxy."""
 
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 
-from ..data import Request
+from ..data import Request, Response
 from ..errors import FetchError
 
 _SCHEMES = ("http://", "https://")
@@ -12,7 +13,7 @@ _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+", re.IGNORECASE)
 
 
 def check(request: Request) -> None:
-    """Refuse what no server should see: only http, and no byte that could end a line."""
+    """Raise FetchError unless *request* is for http or https and no byte in it can end a line."""
     url = request.url
     visible = url.isascii() and url.isprintable() and " " not in url
     if not (visible and (url.startswith(_SCHEMES) or url.lower().startswith(_SCHEMES))):
@@ -21,3 +22,9 @@ def check(request: Request) -> None:
         raise FetchError("bad_request", "a proxy is a URL of http, https, socks4 or socks5")
     if request.body and request.method == "HEAD":
         raise FetchError("bad_request", "HEAD takes no body")
+
+
+def check_proxy_reply(response: Response) -> None:
+    """Raise FetchError if *response* comes from the proxy itself, which refuses to serve us."""
+    if response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        raise FetchError("proxy", "the proxy requires other credentials (407)")

@@ -1,4 +1,4 @@
-"""SessionFetch: HTTP by a requests.Session the user brings."""
+"""SessionFetch: HTTP by a requests.Session of the user."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from ..errors import FetchError
 from ..http import content_coding as coding
 from .file_descriptors import is_out_of_descriptors
 from .limits import Limits
-from .request_check import check
+from .request_check import check, check_proxy_reply
 from .user_agent import user_agent
 
 if TYPE_CHECKING:
     import requests
 
-#: http.client has no exception of its own for it.
+#: http.client has no exception class for this error, only this message.
 _TOO_MANY_HEADERS = f"got more than {http.client._MAXHEADERS} headers"  # type: ignore[attr-defined]  # noqa: SLF001
-_PROXY_AUTHENTICATION = http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
 
 
 class SessionFetch:
     """
-    Fetches by a requests.Session: its adapters, authentication, cookies and certificates.
+    Fetches by a requests.Session: with its adapters, authentication, cookies and certificates.
 
-    The session is the user's: it stays open, and its cookie jar works as ever. With
-    sockets patched by gevent many greenlets may share it (mount an adapter with a large
-    enough pool), and the total time is a hard limit; unpatched, it is looked at between
-    reads. http.client takes the end of a connection for the end of the headers; only
-    CurlFetch tells the two apart.
+    The session belongs to the user: it stays open, and its cookie jar works as usual. If
+    gevent has patched the sockets, many greenlets may share it (mount an adapter with a large
+    enough pool), and the total time is a hard limit; otherwise it is checked between reads.
+    http.client treats the end of a connection as the end of the headers; only CurlFetch
+    distinguishes them.
     """
 
     def __init__(self, session: requests.Session, *, limits: Limits | None = None) -> None:
@@ -55,8 +54,8 @@ class SessionFetch:
             if expired is not timer:
                 raise
             raise FetchError("timeout", f"took longer than {timeout:g} s") from None
-        if request.proxy and response.status == _PROXY_AUTHENTICATION:
-            raise FetchError("proxy", "the proxy wants other credentials (407)")
+        if request.proxy:
+            check_proxy_reply(response)
         return response
 
     def __repr__(self) -> str:
@@ -76,9 +75,9 @@ class _Exchange:
         self._began = time.monotonic()
 
     def run(self) -> Response:
-        with _naming("network"):
+        with _fetch_errors("network"):
             reply = self._send()
-        if not reply._content_consumed:  # noqa: SLF001 - a hook of the user's sent it again
+        if not reply._content_consumed:  # noqa: SLF001 - a hook of the user has sent it again
             self._read(reply)
         elapsed = time.monotonic() - self._began
         headers = Headers(reply.raw.headers.items())
@@ -98,7 +97,7 @@ class _Exchange:
             allow_redirects=False,
             stream=True,
             proxies=dict.fromkeys(("http", "https"), request.proxy) if request.proxy else None,
-            # First of all hooks: Session would read the body of a redirect without a limit.
+            # Before all other hooks: Session would read the body of a redirect without a limit.
             hooks={"response": [self._read, *hooks]},
         )
 
@@ -114,9 +113,9 @@ class _Exchange:
         }
 
     def _read(self, reply: Any, **_: object) -> None:
-        """Read the body into *reply*, within the limits, so that no one else will."""
+        """Read the body into *reply* within the limits, so that no other code reads it."""
         try:
-            with _naming("truncated"):
+            with _fetch_errors("truncated"):
                 self._check_head(reply)
                 body = b"".join(self._chunks(reply.raw))
                 coded = reply.headers.get("content-encoding", "")
@@ -142,8 +141,8 @@ class _Exchange:
 
 
 @contextmanager
-def _naming(otherwise: str) -> Iterator[None]:
-    """Raise every error as a FetchError, of kind *otherwise* if it tells no other."""
+def _fetch_errors(otherwise: str) -> Iterator[None]:
+    """Raise every error as a FetchError, of kind *otherwise* if the error implies no kind."""
     try:
         yield
     except FetchError:
@@ -165,7 +164,7 @@ def _kind(error: Exception, otherwise: str) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """List *error* and all it wraps: requests and urllib3 have four ways to do so."""
+    """Return *error* and all errors it wraps: requests and urllib3 wrap in four ways."""
     causes = [error]
     for cause in causes:
         wrapped = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
@@ -175,7 +174,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 @cache
 def _kinds() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
-    """Return kinds by exception, the more telling first; no kind where the moment decides."""
+    """Return kinds by exception, the more specific first; "" if the kind depends on the phase."""
     from requests import exceptions as of_requests  # noqa: PLC0415 - optional
     from urllib3 import exceptions as of_urllib3  # noqa: PLC0415 - optional
 

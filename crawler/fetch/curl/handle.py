@@ -1,4 +1,4 @@
-"""One of libcurl's easy handles: a request goes in, a response comes out."""
+"""Handle: an easy handle of libcurl, which turns a request into a response."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ...errors import FetchError
 from ...http import content_coding as coding
 from ..file_descriptors import is_out_of_descriptors
 from ..limits import Limits
+from .options import milliseconds
 
-#: Says whether a request may connect to an address: (ip, port, request).
+#: Returns whether a request may connect to an address: (ip, port, request).
 AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
 _HEAD_ENDS = b"\r\n\r\n"
@@ -25,18 +26,18 @@ _STATUS, _SECONDS = pycurl.RESPONSE_CODE, pycurl.TOTAL_TIME
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _PLAIN = Request("http://plain.invalid/")
-#: What is opened here only libcurl waits for: the hub need not know.
+#: Unpatched: only libcurl waits for these sockets, not the hub.
 _socket = get_original("socket", "socket")
 _close = get_original("os", "close")
 
 
 class Handle:
     """
-    An easy handle, kept for many requests: only what differs from the last one is set.
+    An easy handle, reused for many requests: only options that differ from the last are set.
 
-    Header lines and body pieces go from libcurl straight into two lists, without a call
-    of a Python function; libcurl stops a body that is too large, headers are measured
-    at the end (it reads no more than 300 KiB of them).
+    libcurl appends header lines and body pieces directly to two lists, without a call of a
+    Python function. It aborts a body that is too large; the size of the headers is checked at
+    the end (libcurl reads at most 300 KiB of them).
     """
 
     def __init__(
@@ -68,12 +69,12 @@ class Handle:
             self._set_method(request)
 
     def forget_addresses(self, seconds: int) -> None:
-        """Let libcurl forget, after this transfer, the addresses it has known for longer."""
+        """Remove addresses older than *seconds* from libcurl's cache after this transfer."""
         self._special = True
         self.easy.setopt(pycurl.DNS_CACHE_TIMEOUT, seconds)
 
     def response(self) -> Response:
-        """Return what the finished transfer brought."""
+        """Return the response of the finished transfer."""
         lines, request, easy = self._lines, self._request, self.easy
         head = b"".join(lines)
         size = len(head)
@@ -82,7 +83,7 @@ class Handle:
             head = _final_head(lines)
         headers = Headers(head)
         body = b"".join(self._chunks)
-        if body and head.lower().find(_CODED) >= 0:  # "in" is slower by an exception inside
+        if body and head.lower().find(_CODED) >= 0:  # "in" is slower: it raises inside
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits.body)
         status, elapsed = easy.getinfo(_STATUS), easy.getinfo(_SECONDS)
         return Response(request.url, status, headers, body, request, elapsed)
@@ -96,7 +97,7 @@ class Handle:
         return any(line in _BLANK for line in self._lines)
 
     def clear(self) -> None:
-        """Forget the last exchange, so that the handle can take another."""
+        """Reset the handle after an exchange, so that it can be reused."""
         self._lines.clear()
         self._chunks.clear()
         if self._opened:
@@ -108,7 +109,7 @@ class Handle:
         self._request = _PLAIN
 
     def close(self) -> None:
-        # Whoever keeps the error that ended this keeps the handle too, by its traceback.
+        # The error that ended the transfer keeps the handle alive, through its traceback.
         self._lines.clear()
         self._chunks.clear()
         self.easy.close()
@@ -128,10 +129,10 @@ class Handle:
         self._proxy = _PLAIN.proxy
         self._special = False
 
-    def _set_headers(self, headers: Mapping[str, str], *unasked: bytes) -> None:
-        """Set what to send; *unasked* are fields libcurl would add by itself."""
+    def _set_headers(self, headers: Mapping[str, str], *suppressed: bytes) -> None:
+        """Set the fields to send; *suppressed* are lines that stop libcurl from adding fields."""
         self._headers = headers
-        lines = [*_header_lines(headers), *unasked]
+        lines = [*_header_lines(headers), *suppressed]
         if lines:
             self.easy.setopt(pycurl.HTTPHEADER, lines)
         else:
@@ -160,16 +161,16 @@ class Handle:
             return
         self.easy.setopt(pycurl.CUSTOMREQUEST, request.method)
         if request.method not in _REPEATABLE:
-            # On a kept connection that has died libcurl would send the request again.
+            # On a reused connection that has died libcurl would send the request again.
             self.easy.setopt(pycurl.FRESH_CONNECT, 1)
         if request.body or request.method in _WITH_BODY:
             typed = "content-type" in map(str.lower, request.headers)
-            unasked = [b"Expect:"] if typed else [b"Expect:", b"Content-Type:"]
-            self._set_headers(request.headers, *unasked)
+            suppressed = [b"Expect:"] if typed else [b"Expect:", b"Content-Type:"]
+            self._set_headers(request.headers, *suppressed)
             self.easy.setopt(pycurl.POSTFIELDS, request.body)
 
     def _open_socket(self, _purpose: int, address: Any) -> Any:
-        """Open a socket to an allowed address; libcurl works on a duplicate of it."""
+        """Open a socket to an allowed address; libcurl uses a duplicate of it."""
         ip, port = address.addr[:2]
         if self._allow_address is not None and not self._allow_address(ip, port, self._request):
             self.blocked_address = f"{ip}:{port}"
@@ -177,7 +178,7 @@ class Handle:
         try:
             opened = _socket(address.family, address.socktype, address.protocol)
             self._opened.append(opened)
-            # pycurl, which makes the duplicate, prints what it cannot report.
+            # Test that a duplicate is possible: pycurl only prints this failure.
             _close(os.dup(opened.fileno()))
         except OSError as error:
             self.out_of_descriptors = is_out_of_descriptors(error)
@@ -189,12 +190,8 @@ class Handle:
             self._opened.pop().close()
 
 
-def milliseconds(seconds: float) -> int:
-    return max(1, round(seconds * 1000))
-
-
 def _header_lines(headers: Mapping[str, str]) -> Iterable[bytes]:
-    """Write fields as libcurl reads them: one without a value ends in a semicolon."""
+    """Return fields in the syntax of libcurl: a field without a value ends in a semicolon."""
     fields = headers.fields if isinstance(headers, Headers) else headers.items()
     for name, value in fields:
         yield f"{name}: {value}".encode() if value.strip() else f"{name};".encode()
@@ -202,9 +199,9 @@ def _header_lines(headers: Mapping[str, str]) -> Iterable[bytes]:
 
 def _final_head(lines: Iterable[bytes]) -> bytes:
     """
-    Pick the head of the final reply, without 1xx replies before and trailers after it.
+    Return the head of the final reply, without 1xx replies before and trailers after it.
 
-    libcurl does not mind when the connection ends before the headers do; we do.
+    libcurl accepts a connection that ends before the headers do; here it is an error.
     """
     head: list[bytes] = []
     ended = True
