@@ -1,8 +1,8 @@
 """
-HTTP clients a Downloader can be given: each is a callable, (Request) -> Response.
+HTTP clients for a Downloader: each is a callable, (Request) -> Response.
 
-They follow no redirect, keep no cookie, and raise nothing but FetchError; a response
-they return is whole, decoded, and within its limits.
+They do not follow redirects, do not keep cookies, and raise only FetchError. The responses
+they return are complete, decoded and within the limits.
 """
 
 from .address_guard import AddressGuard, any_address

@@ -1,9 +1,9 @@
 """
-AddressGuard: no page can send the crawler where only its user may go.
+AddressGuard: no page can send the crawler to an address that only its user may reach.
 
-A link, a redirect or a name server can point at 127.0.0.1, at a printer, or at the address
-where a cloud keeps its keys. So addresses are judged when a connection is made: by then
-every spelling has been read and every name resolved.
+A link, a redirect or a name server can point to 127.0.0.1, to a printer, or to the address
+where a cloud serves its credentials. So addresses are checked when a connection is made: by
+then every spelling has been parsed and every name resolved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..data import Request
 _Address: TypeAlias = "IPv4Address | IPv6Address"
 _Network: TypeAlias = "IPv4Network | IPv6Network"
 
-#: Where there is no public server.
+#: Networks without public servers.
 _INNER_IPV4 = [
     IPv4Network(network)
     for network in (
@@ -38,9 +38,9 @@ _INNER_IPV4 = [
         "168.63.129.16/32",  # a cloud's services for its machines (Azure)
         "169.254.0.0/16",  # link-local, where clouds keep their metadata
         "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # for protocols
+        "192.0.0.0/24",  # protocol assignments
         "192.0.2.0/24",  # for documentation
-        "192.88.99.0/24",  # relays of 6to4
+        "192.88.99.0/24",  # 6to4 relays
         "192.168.0.0/16",  # private
         "198.18.0.0/15",  # for benchmarks
         "198.51.100.0/24",  # for documentation
@@ -48,11 +48,11 @@ _INNER_IPV4 = [
         "224.0.0.0/3",  # multicast, reserved, broadcast
     )
 ]
-#: Of IPv6 only this is public, and of this not all.
+#: The only public network of IPv6, and the parts of it that are not public.
 _UNICAST = IPv6Network("2000::/3")
 _INNER_UNICAST = [IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "3fff::/20")]
 
-#: IPv6 networks that stand for IPv4 (mapped, NAT64, 6to4), and the bits after the address.
+#: IPv6 networks that embed IPv4 (mapped, NAT64, 6to4), and the number of bits after the address.
 _EMBEDDING = [
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -63,20 +63,20 @@ _NAME = re.compile(r"[^\s/?#@:\\]+|\[[0-9A-Fa-f:.]+]")
 
 class AddressGuard:
     """
-    Says whether a request may connect to an address: CurlFetch's *allow_address*.
+    Decides whether a request may connect to an address: CurlFetch's *allow_address*.
 
     Private, loopback, link-local, shared, multicast and reserved addresses are refused,
-    as IPv4, as IPv6, and as IPv4 within IPv6, with two exceptions:
+    as IPv4, as IPv6, and as IPv4 embedded in IPv6, with two exceptions:
 
     - *allowed*: names of hosts, addresses, and networks such as "10.0.0.0/8".
-    - The hosts of first requests, and those given to trust(): what the user names he may
-      fetch. The first address that such a name leads to decides; if that is a public one,
-      the others stay refused, so that no name server can change its mind.
+    - The hosts of first requests, and those passed to trust(): the user may fetch what he
+      names. The first address of such a name decides; if it is public, inner addresses stay
+      refused for this name, so that a name server cannot switch to one later.
 
-    *refused_ports* of this machine, its own services, are refused whatever allows them.
+    *refused_ports* are ports of this machine's own services; they are always refused.
 
-    Through a proxy only the proxy's address is seen, which the user has chosen; where the
-    proxy may connect to is for itself to say.
+    With a proxy only the address of the proxy is checked, which the user has chosen; the
+    proxy itself decides where it connects to.
     """
 
     def __init__(self, allowed: Collection[str] = (), refused_ports: Collection[int] = ()) -> None:
@@ -86,11 +86,11 @@ class AddressGuard:
         self._allowed_hosts = {entry for entry in entries if isinstance(entry, str)}
         self._allowed_networks = [entry for entry in entries if not isinstance(entry, str)]
         self._refused_ports = frozenset(refused_ports)
-        #: By host the user named, whether it is an inner one; None as long as nobody knows.
+        #: For each host the user named, whether its address is inner; None until it is known.
         self._own: dict[str, bool | None] = {}
 
     def trust(self, url: str) -> None:
-        """Take the host of *url* for one that the user named."""
+        """Treat the host of *url* as named by the user."""
         self._own.setdefault(urls.host(url), None)
 
     def __call__(self, ip: str, port: int, request: Request) -> bool:
@@ -121,7 +121,7 @@ class AddressGuard:
 
 
 def is_inner(ip: str) -> bool:
-    """Say whether *ip* is an address at which there is no public server."""
+    """Return whether *ip* is an address without public servers."""
     return _read(ip)[1]
 
 
@@ -131,7 +131,7 @@ def _is_first(request: Request) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _read(ip: str) -> tuple[_Address, bool]:
-    """Return the address that *ip* leads to, and whether it is an inner one."""
+    """Return the address that *ip* stands for, and whether it is an inner one."""
     address = _unwrapped(ip_address(ip))
     if isinstance(address, IPv4Address):
         return address, any(address in network for network in _INNER_IPV4)
@@ -148,7 +148,7 @@ def _unwrapped(address: _Address) -> _Address:
 
 
 def _entry(text: str) -> str | _Network:
-    """Read an entry of *allowed*: a network, which may be a single address, or a name."""
+    """Parse an entry of *allowed*: a network, which may be a single address, or a name."""
     try:
         if "/" in text:
             return ip_network(text, strict=False)
@@ -162,5 +162,5 @@ def _entry(text: str) -> str | _Network:
 
 
 def any_address(_ip: str, _port: int, _request: Request) -> bool:
-    """Allow every address: for crawls inside a network of one's own."""
+    """Allow every address: for crawls inside the user's own network."""
     return True

@@ -1,11 +1,11 @@
-"""Running out of file descriptors: nobody's fault but this process's."""
+"""File descriptors: their limit, and errors because none is left."""
 
 from __future__ import annotations
 
 import errno
 import os
 
-#: What the system says when this process, or the machine, has as many as it may.
+#: The errors of a process, or a machine, that has reached its limit.
 _OUT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS})
 
 
@@ -14,7 +14,7 @@ def is_out_of_descriptors(error: BaseException) -> bool:
 
 
 def none_left() -> bool:
-    """Say whether this process could not open anything right now."""
+    """Return whether this process cannot open a file right now."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
@@ -23,7 +23,7 @@ def none_left() -> bool:
 
 
 def limit() -> int:
-    """Return how many this process may have; on systems that do not tell, what most allow."""
+    """Return the limit of this process; a common value on systems that do not report one."""
     try:
         import resource  # noqa: PLC0415 - not on every system
 

@@ -1,4 +1,4 @@
-"""How many transfers a host may have at once."""
+"""The limit of simultaneous transfers for each host."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gevent.lock import Semaphore
 
 
 class HostSlots:
-    """A semaphore for each host that someone holds or waits for, and for no other."""
+    """A semaphore for each host; it exists only while a greenlet holds it or waits for it."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -1,4 +1,4 @@
-"""How much of our time and memory a server may take."""
+"""Limits on the time and the memory that one exchange may use."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MIB = 2**20
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """
-    The caps on one exchange; times in seconds, sizes in bytes.
+    The limits of one exchange; times in seconds, sizes in bytes.
 
     *total* covers everything from the name lookup to the last byte, unless the request
-    has a timeout of its own; *connect* ends with the TLS handshake; *stall* is how long
-    nothing may arrive. *body* holds for what arrives and again for what it decodes to,
-    so an exchange never needs more than twice that.
+    has a timeout of its own; *connect* ends with the TLS handshake; *stall* is the longest
+    time without any data. *body* limits the body as received, and again as decoded, so an
+    exchange never needs more than twice that.
     """
 
     connect: float = 10.0

@@ -1,4 +1,4 @@
-"""How we introduce ourselves."""
+"""The default User-Agent."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The HTTP client on libcurl: transfers that run together on gevent's hub."""
+"""The HTTP client on libcurl: concurrent transfers on the gevent hub."""

@@ -1,4 +1,4 @@
-"""libcurl's multi interface driven by the gevent hub: no thread, no poll, nothing patched."""
+"""Multi: libcurl's multi interface on the gevent hub, without threads, polling or patching."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from gevent.hub import Hub
 
 from ..._waiters import Waiters
 
-#: What libcurl says of a failed transfer: its code and a sentence.
+#: The error code of a failed transfer and libcurl's message.
 Failure: TypeAlias = "tuple[int, str]"
 
-_REMOVE = pycurl.POLL_REMOVE
-#: How many transfers begin together; more would leave a server idle while we work on its replies.
-TOGETHER = 16
+_POLL_REMOVE = pycurl.POLL_REMOVE
+#: The number of transfers to start together; more would leave a server idle while we process
+#: its replies.
+BATCH_SIZE = 16
 CLOSED: Failure = (pycurl.E_ABORTED_BY_CALLBACK, "the fetcher was closed")
 
 
@@ -24,15 +25,15 @@ class Multi:
     """
     Runs transfers for the greenlets of one hub in one process.
 
-    libcurl tells which sockets to watch and when to call back at the latest; both are
+    libcurl reports which sockets to watch and the latest time to call it back; both become
     watchers of the hub's own loop, so an idle Multi costs nothing. libev and libcurl
     agree that 1 means readable and 2 writable.
 
-    Requests of one turn of the hub are sent together, a few at a time: a server that gets them
-    one by one goes to sleep after each, and the next send pays for waking it.
+    Requests of one iteration of the hub are sent together, a few at a time: a server that
+    receives them one by one goes to sleep after each, and the next send pays for waking it.
 
-    At most *max_connections* transfers run at once. Others wait here, where the clock
-    of their transfer has not started, so that waiting for a connection uses up no
+    At most *max_connections* transfers run at once. Others wait here, before the time limits
+    of their transfer start, so that the wait for a connection does not count as part of the
     timeout.
     """
 
@@ -42,63 +43,63 @@ class Multi:
         self.max_connections = max_connections
         self._queue = Waiters()
         self._running: dict[pycurl.Curl, Any] = {}
-        self._beginning: list[pycurl.Curl] = []
+        self._to_start: list[pycurl.Curl] = []
         self._sockets: dict[int, Any] = {}
         self._timer: Any = None
         self._armed_for = self._due = 0.0
-        self._kicked = False
+        self._is_scheduled = False
         self._closed = False
         self._multi = pycurl.CurlMulti()
         self._set_max_connections(max_connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._call_back)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
     def __len__(self) -> int:
         return len(self._running)
 
     def perform(self, easy: pycurl.Curl) -> Failure | None:
-        """Run the transfer and return how it failed, if it did; an exception cancels it."""
+        """Run the transfer and return its failure, if any; an exception cancels it."""
         running = self._running
         while len(running) >= self.max_connections:
             if self._closed:
                 return CLOSED
             self._queue.wait()
         running[easy] = getcurrent()
-        self._beginning.append(easy)
-        if len(self._beginning) >= TOGETHER:
-            self._begin()
-        if not self._kicked:
-            self._kick()
+        self._to_start.append(easy)
+        if len(self._to_start) >= BATCH_SIZE:
+            self._start()
+        if not self._is_scheduled:
+            self._schedule()
         try:
             while easy in running:
                 failure: Failure | None = self.hub.switch()
         finally:
             running.pop(easy, None)
-            self._take_off(easy)
+            self._remove(easy)
             if self._queue.asleep > 0:
                 self._queue.wake()
         return failure
 
-    def _begin(self) -> None:
-        begun, self._beginning = self._beginning, []
-        for easy in begun:
+    def _start(self) -> None:
+        starting, self._to_start = self._to_start, []
+        for easy in starting:
             if easy in self._running:
                 try:
                     self._multi.add_handle(easy)
                 except pycurl.error as error:
-                    # Its own code is one of the multi interface, which has others.
+                    # The error's own code belongs to the multi interface, whose codes differ.
                     failure = (pycurl.E_FAILED_INIT, str(error))
                     self._loop.run_callback(self._resume, easy, failure)
 
-    def _take_off(self, easy: pycurl.Curl) -> None:
+    def _remove(self, easy: pycurl.Curl) -> None:
         if not self._closed:
             try:  # noqa: SIM105 - a context is an object for every transfer
                 self._multi.remove_handle(easy)
             except pycurl.error:
-                pass  # it has not begun
+                pass  # it has not started
 
     def lower(self, max_connections: int) -> None:
-        """Keep to fewer connections from now on; those in use beyond that end with their transfers."""
+        """Lower the limit permanently; excess connections end with their current transfers."""
         self.max_connections = max_connections
         self._set_max_connections(max_connections)
 
@@ -107,9 +108,9 @@ class Multi:
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, number)
 
     def close(self) -> None:
-        """Fail what is in flight and release every connection and watcher."""
+        """Fail the transfers in flight and release every connection and watcher."""
         for easy in self._running:
-            self._take_off(easy)
+            self._remove(easy)
             self._loop.run_callback(self._resume, easy, CLOSED)
         self._closed = True
         self.max_connections = 0
@@ -120,12 +121,12 @@ class Multi:
             self._sockets.popitem()[1].close()
 
     def _watch(self, events: int, fd: int, _multi: object, _data: object) -> None:
-        # Stopped at once: libcurl may close the socket, and libev ends a process that has it
-        # look at one that is closed.
+        # Stopped at once: libcurl may close the socket, and libev aborts the process if it
+        # watches a closed socket.
         watcher = self._sockets.get(fd)
         if watcher is not None:
             watcher.stop()
-        if events == _REMOVE:
+        if events == _POLL_REMOVE:
             return
         if watcher is None:
             watcher = self._sockets[fd] = self._loop.io(fd, events)
@@ -133,16 +134,16 @@ class Multi:
             watcher.events = events
         watcher.start(self._advance, fd, pass_events=True)
 
-    def _call_back(self, milliseconds: int) -> None:
+    def _set_timer(self, milliseconds: int) -> None:
         """
-        Plan the call libcurl wants; a negative time is none.
+        Schedule the call that libcurl asks for; a negative time cancels it.
 
-        It changes its mind with nearly every transfer, mostly to a later time: the timer
-        is left alone then, and looks at the plan again when it fires.
+        libcurl changes the time with nearly every transfer, mostly to a later one. Then the
+        timer is not touched; when it fires too early, it is armed again.
         """
         if milliseconds == 0:
-            if not self._kicked:
-                self._kick()
+            if not self._is_scheduled:
+                self._schedule()
         elif milliseconds < 0:
             self._disarm()
         else:
@@ -150,15 +151,15 @@ class Multi:
             if self._timer is None or self._due < self._armed_for:
                 self._arm()
 
-    def _kick(self) -> None:
-        self._kicked = True
-        self._loop.run_callback(self._kicked_off)
+    def _schedule(self) -> None:
+        self._is_scheduled = True
+        self._loop.run_callback(self._run_scheduled)
 
-    def _kicked_off(self) -> None:
+    def _run_scheduled(self) -> None:
         if self._closed:
             return
-        self._begin()
-        self._kicked = False
+        self._start()
+        self._is_scheduled = False
         self._advance(0, pycurl.SOCKET_TIMEOUT)
 
     def _arm(self) -> None:
@@ -180,7 +181,7 @@ class Multi:
             self._advance(0, pycurl.SOCKET_TIMEOUT)
 
     def _advance(self, events: int, fd: int) -> None:
-        """Let libcurl work, and resume the greenlets whose transfers it ended."""
+        """Run libcurl, and resume the greenlets whose transfers have ended."""
         _, running = self._multi.socket_action(fd, events)
         if running == len(self._running):
             return

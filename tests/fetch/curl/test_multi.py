@@ -182,7 +182,7 @@ HELD = ["silent", "silent", "silent", "rest"]
 def test_nobody_waits_for_ever_whatever_happens_to_the_others(
     site, visited, script, most, together
 ):
-    with mock.patch.object(multi, "TOGETHER", together):
+    with mock.patch.object(multi, "BATCH_SIZE", together):
         play(Script(site, most), script, visited)
 
 
