@@ -271,12 +271,6 @@ def test_early_replies_are_left_out(serve):
     assert "link" not in response.headers
 
 
-@pytest.mark.parametrize("limit", ["connect", "total", "stall", "body", "headers"])
-def test_limits_are_more_than_nothing(limit):
-    with pytest.raises(ValueError, match=limit):
-        Limits(**{limit: 0})
-
-
 def test_it_needs_a_connection():
     with pytest.raises(ValueError, match="max_connections"):
         CurlFetch(max_connections=0)
