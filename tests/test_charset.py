@@ -59,7 +59,7 @@ def test_the_header_may_be_written_in_many_ways(content_type):
     "content_type",
     ["", "text/html", "text/html; charset", "text/html; charset=", "text/html; charset=; a=b"],
 )
-def test_a_header_without_a_label_says_nothing(content_type):
+def test_a_header_without_a_label_is_ignored(content_type):
     assert detect(b"x", content_type) == ("utf-8", "default")
 
 
@@ -91,7 +91,7 @@ def test_the_document_may_name_its_own_encoding(document, source):
         b"text <?xml version='1.0' encoding='gbk'?>",
     ],
 )
-def test_what_only_looks_like_a_declaration_is_none(document):
+def test_text_that_only_looks_like_a_declaration_is_ignored(document):
     assert detect(document) == ("utf-8", "default")
 
 
@@ -107,12 +107,12 @@ def test_an_unknown_label_is_passed_over(label):
 
 
 @pytest.mark.parametrize(("label", "codec"), [("latin-1", "utf-8"), ("latin1", "cp1252")])
-def test_labels_mean_what_they_mean_to_a_browser(label, codec):
-    # "latin-1" is Python's name only; "latin1" is the web's, and means windows-1252.
+def test_labels_have_the_meaning_they_have_in_browsers(label, codec):
+    # "latin-1" is only Python's name; on the web it is "latin1", and means windows-1252.
     assert detect(b"x", f"text/html; charset={label}")[0] == codec
 
 
-def test_a_label_that_lies_costs_some_letters_and_no_more():
+def test_a_wrong_label_damages_only_some_letters():
     assert decode("café!".encode("cp1252"), "text/html; charset=utf-8") == "caf\ufffd!"
     assert decode("日本".encode(), "text/html; charset=ascii").startswith("æ—¥")
 
@@ -198,5 +198,5 @@ def test_a_hostile_declaration_costs_no_time(body, content_type):
     began = time.process_time()
     decode(body, content_type)
 
-    # Reading a run of blanks again and again took seconds, with every other greenlet waiting.
+    # Repeated reading of a run of blanks took seconds, and blocked every other greenlet.
     assert time.process_time() - began < 0.05

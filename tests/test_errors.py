@@ -133,7 +133,7 @@ def test_a_refusal_of_many_shows_a_few_and_keeps_all():
     assert len(error.reasons) == 1000
 
 
-def test_a_refusal_of_nothing_says_so():
+def test_refused_without_requests_says_that_there_was_none():
     assert str(Refused({})) == "no first request was admitted: there was none"
 
 
@@ -146,12 +146,12 @@ def test_the_reasons_of_a_refusal_are_its_own():
     assert error.reasons == {"ftp://a/": "scheme"}
 
 
-def test_a_time_limit_says_how_long_it_was():
+def test_a_time_limit_prints_its_seconds():
     assert str(TimeLimit(1.5)) == "took longer than 1.5 s"
     assert TimeLimit(60.0).seconds == 60.0
 
 
-def test_an_invalid_url_shows_the_start_of_what_it_was_and_keeps_the_whole():
+def test_an_invalid_url_prints_the_start_of_the_text_and_keeps_all_of_it():
     error = InvalidURL("http://[" + "x" * 10_000)
 
     assert str(error).startswith("not a URL: 'http://[xxx")

@@ -1,4 +1,4 @@
-"""A process that parses pages keeps its heap, whether it is ours or a child's."""
+"""A process that parses pages keeps its heap: the command line and its children."""
 
 import ctypes
 import os
@@ -11,14 +11,14 @@ import pytest
 from crawler import __main__ as main
 from crawler.module.remote import child_process as child
 
-#: The options of mallopt(), by the variables that glibc reads them from.
+#: The options of mallopt() by their environment variables in glibc.
 OPTIONS = {
     "MALLOC_TRIM_THRESHOLD_": -1,
     "MALLOC_TOP_PAD_": -2,
     "MALLOC_MMAP_THRESHOLD_": -3,
 }
 
-#: Prints whether a megabyte comes from the heap, and how much of ten that are freed it keeps.
+#: Prints whether a megabyte comes from the heap, and whether ten freed megabytes stay in it.
 MEASURE = """
 import ctypes
 
@@ -65,7 +65,7 @@ def test_a_child_keeps_as_much_as_the_command_line_does():
 
 
 @glibc
-def test_a_process_that_was_not_made_ready_would_map_pages_anew():
+def test_an_unprepared_process_maps_pages_anew():
     assert measured("-c", MEASURE) == ["mapped", "kept"]
 
 
@@ -92,7 +92,7 @@ def test_a_child_keeps_the_heap(capfd):
     assert said_by_a_child(MEASURE, capfd) == ["from the heap", "kept"]
 
 
-def test_what_the_user_has_set_is_left_to_a_child(capfd, monkeypatch):
+def test_the_users_own_malloc_settings_are_passed_to_a_child(capfd, monkeypatch):
     monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
     script = "import os\nfor name in sorted(os.environ):\n  if 'MALLOC' in name: print(name, os.environ[name])"
 

@@ -30,7 +30,7 @@ def printed_by(code):
     return done.stdout
 
 
-def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
+def test_importing_it_patches_nothing_and_imports_no_heavy_package():
     code = (
         "import sys, crawler; from gevent import monkey; "
         "print(monkey.is_module_patched('socket'), "
@@ -40,7 +40,7 @@ def test_importing_it_patches_nothing_and_leaves_heavy_parts_alone():
     assert printed_by(code).strip() == "False []"
 
 
-def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
+def test_names_are_imported_at_first_use_and_no_module_hides_one():
     code = (
         "import sys, crawler; print('gevent' in sys.modules); "
         "import crawler.compose, crawler.errors; from crawler import crawl, PoolClosed; "
@@ -50,7 +50,7 @@ def test_names_are_imported_when_they_are_asked_for_and_a_module_hides_none():
     assert printed_by(code).split() == ["False", "True", "True", "True"]
 
 
-def test_a_spider_is_imported_without_what_drives_a_crawl():
+def test_importing_a_spider_does_not_import_the_scheduler():
     code = (
         "import sys; from crawler import Page, Request, Spider; "
         "print([part for part in ('compose', 'scheduler', 'fetch', 'job')"
@@ -60,7 +60,7 @@ def test_a_spider_is_imported_without_what_drives_a_crawl():
     assert printed_by(code).strip() == "[]"
 
 
-def test_a_process_that_analyses_does_without_what_drives_a_crawl_and_what_writes_it_down():
+def test_an_analysis_process_imports_neither_frontier_nor_feeds():
     code = (
         "import sys, crawler.analysis.worker.main; "
         "print([part for part in ('frontier', 'module.remote.analyzer', 'feed.output', 'middleware.download.http_cache')"
@@ -71,7 +71,7 @@ def test_a_process_that_analyses_does_without_what_drives_a_crawl_and_what_write
 
 
 @pytest.mark.parametrize("part", ["feed", "middleware", "module"])
-def test_each_name_of_a_part_is_found_when_it_is_asked_for(part):
+def test_each_name_of_a_package_is_imported_at_first_use(part):
     code = (
         f"import crawler.{part} as part; print([name for name in part.__all__"
         " if getattr(part, name).__name__ != name or name not in vars(part)])"
@@ -80,6 +80,6 @@ def test_each_name_of_a_part_is_found_when_it_is_asked_for(part):
     assert printed_by(code).strip() == "[]"
 
 
-def test_a_name_that_a_part_has_not_is_an_attribute_error_that_says_so():
+def test_an_unknown_name_of_a_package_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'crawler\.feed' has no attribute 'Nothing'"):
         crawler.feed.Nothing

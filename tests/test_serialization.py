@@ -80,7 +80,7 @@ def test_a_raw_body_is_bytes_and_comes_back_too(request):
     assert request_from_dict(data) == request
 
 
-def test_only_what_is_not_as_by_default_is_written():
+def test_fields_with_default_values_are_not_written():
     assert request_to_dict(Request(URL, id="7f")) == {"url": URL, "id": "7f"}
     assert request_to_dict(Request(URL, id="7f", body="é", depth=2)) == {
         "url": URL,
@@ -98,7 +98,7 @@ def test_a_header_given_twice_stays_two():
     assert again.headers.all("accept") == ["a", "b"]
 
 
-def test_what_is_nearly_json_in_meta_becomes_json():
+def test_values_in_meta_that_are_nearly_json_become_json():
     meta = {"pair": (1, (2,)), "level": Level.HIGH, "text": SmartText("x")}
 
     again = request_from_dict(through_json(request_to_dict(Request(URL, meta=meta))))
@@ -119,7 +119,7 @@ def test_what_is_nearly_json_in_meta_becomes_json():
         ({"view": MappingProxyType({})}, "meta['view']", MappingProxyType),
     ],
 )
-def test_what_json_has_not_is_refused_by_place_and_type(meta, place, kind):
+def test_a_value_that_json_cannot_represent_is_refused_with_its_place_and_type(meta, place, kind):
     with pytest.raises(Unwritable) as caught:
         request_to_dict(Request(URL, meta=meta))
 
@@ -129,7 +129,7 @@ def test_what_json_has_not_is_refused_by_place_and_type(meta, place, kind):
     assert URL in str(caught.value)
 
 
-def test_what_the_framework_keeps_in_meta_stays_behind():
+def test_the_frameworks_own_keys_in_meta_are_not_written():
     request = Request(URL, meta={"crawler.cache.validated": object(), "shop": 7})
 
     assert request_to_dict(request)["meta"] == {"shop": 7}
@@ -172,7 +172,7 @@ def test_a_response_comes_back_with_its_request(request, found, body, flags, raw
 # -- errors -----------------------------------------------------------------------------------
 
 
-def test_an_error_comes_back_with_its_request_and_what_the_exchange_said():
+def test_an_error_is_restored_with_its_request_and_its_fetch_error():
     error = DownloadError("D1", Request(URL, id="7f"), "FetchError: dns: no such host", "dns")
     error.__cause__ = FetchError("dns", "no such host")
 
@@ -183,7 +183,7 @@ def test_an_error_comes_back_with_its_request_and_what_the_exchange_said():
     assert (type(again.__cause__), str(again.__cause__)) == (FetchError, "dns: no such host")
 
 
-def test_another_cause_stays_behind_and_a_kind_of_ones_own_becomes_the_nearest():
+def test_other_causes_are_not_written_and_a_subclass_becomes_its_nearest_known_base():
     class Odd(ModuleError):
         kind = "odd"
 

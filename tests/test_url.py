@@ -210,7 +210,7 @@ def test_canonicalize_gives_one_form(text, expected):
         "http://example.org:80a/",
         "http://example.org:8 0/",
         "http://example.org:999999999999999999999/",
-        # code points no host may have
+        # code points that are not allowed in a host
         "http://exa mple.org/",
         "http://exa<mple.org/",
         "http://exa>mple.org/",
@@ -249,19 +249,19 @@ def test_canonicalize_gives_one_form(text, expected):
         "http://[fe80::1%25eth0]/",
         "http://[v1.x]/",
         "http://[::1]x/",
-        # no scalar values
+        # code points that are not scalar values
         "http://example.org/\ud800",
         "http://example.org/#\udfff",
     ],
 )
-def test_what_a_browser_refuses_is_an_invalid_url(text):
+def test_a_url_that_a_browser_refuses_is_invalid(text):
     for function in (canonicalize, host, origin, scheme, port, target):
         with pytest.raises(InvalidURL) as caught:
             function(text)
         assert text == caught.value.url
 
 
-def test_resolve_says_whether_the_base_or_the_reference_is_wrong():
+def test_the_error_of_resolve_names_the_base_or_the_reference():
     with pytest.raises(InvalidURL, match=r"the base is not a URL: 'example\.org'"):
         resolve("example.org", "x")
     with pytest.raises(InvalidURL, match="not a URL: 'http://a b/'"):
@@ -374,7 +374,7 @@ def test_rules_about_the_query(rules, query, expected):
 
 
 def urlish():
-    """Texts that look like URLs for long enough to reach every part of a parser."""
+    """Texts similar enough to URLs to reach every part of a parser."""
     schemes = ["http://", "https://", "HTTP:\\\\", "http:", "//", "mailto:", "data:", "x:/", ""]
     credentials = ["", "", "", "u@", "u:p@", "u.:1@", "%41:%@", "@@", "u:@:@"]
     hosts = ["example.org", "a.b.c", "EX.org.", "a..", "xn--a", "é.org", "1.2.3", "0x7f.1", "[::1]"]
@@ -420,7 +420,7 @@ def urlish():
 
 
 def nearly_plain():
-    """Ordinary URLs, some with one odd thing somewhere."""
+    """Ordinary URLs, some with one unusual part."""
     hosts = ["example.org", "a1.b-c.co_1.uk", "127.0.0.1", "xn--n3h.net", "h"]
     words = ["a", "index.html", "~me", "b=1", "&", "%20", "%C3%A9", ";v=1", "-", "(x)", "@", "/"]
     odds = ["", ".", "/.", "/../", "%", "%7E", "%c3", "'", "A", "\\", "?", "#", ":"]

@@ -18,7 +18,7 @@ def spawn(waiters, number):
     return greenlets
 
 
-def test_wakes_the_one_that_waited_longest(waiters):
+def test_wakes_the_greenlet_that_waited_longest(waiters):
     greenlets = spawn(waiters, 3)
 
     waiters.wake()
@@ -50,14 +50,14 @@ def test_wakes_all(waiters):
     assert all(greenlet.value is True for greenlet in greenlets)
 
 
-def test_does_not_keep_what_nobody_waited_for(waiters):
+def test_a_wake_up_without_waiters_is_not_kept(waiters):
     waiters.wake()
     waiters.wake_all()
 
     assert waiters.wait(timeout=0) is False
 
 
-def test_says_when_the_time_is_over(waiters):
+def test_returns_false_when_the_time_is_over(waiters):
     assert waiters.wait(timeout=0.01) is False
     assert waiters.asleep <= 0
 
@@ -82,8 +82,8 @@ def test_a_waiter_that_dies_after_it_was_woken_leaves_that_to_the_next(waiters):
         max_size=60,
     )
 )
-def test_nobody_sleeps_while_there_is_something_to_take(steps):
-    """The loop in which every user waits; takers come and go, are killed and run out of time."""
+def test_no_greenlet_sleeps_while_there_is_a_datum_to_take(steps):
+    """The loop in which every user waits: takers start, end, are killed and time out."""
     waiters, given_, taken, takers = Waiters(), [], [], []
 
     def take(timeout=None):

@@ -7,7 +7,7 @@ from crawler.errors import BufferClosed
 
 
 @pytest.mark.parametrize("capacity", [0, -1])
-def test_refuses_a_capacity_below_one_and_says_which(capacity):
+def test_refuses_a_capacity_below_one_and_names_it(capacity):
     with pytest.raises(ValueError, match=f"capacity must be at least 1, not {capacity}"):
         Buffer(capacity)
 
@@ -21,7 +21,7 @@ def test_gives_back_in_the_order_put():
     assert [buffer.get() for _ in range(3)] == [1, 2, 3]
 
 
-def test_says_at_once_that_it_is_full_or_empty():
+def test_raises_at_once_when_it_is_full_or_empty():
     buffer = Buffer(1)
 
     with pytest.raises(Empty):

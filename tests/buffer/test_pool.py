@@ -17,7 +17,7 @@ from crawler.errors import PoolClosed
     ("capacity", "buffers", "complaint"),
     [(0, 1, "capacity must be at least 1"), (1, 0, "at least 1 buffer")],
 )
-def test_refuses_a_size_of_zero_and_says_which(capacity, buffers, complaint):
+def test_refuses_a_size_of_zero_and_names_it(capacity, buffers, complaint):
     with pytest.raises(ValueError, match=complaint):
         Pool(capacity, buffers)
 
@@ -58,7 +58,7 @@ def test_does_not_flap_while_the_load_comes_in_waves():
         assert pool.buffer_number == 4
 
 
-def test_gives_spare_buffers_back_while_one_datum_stays_inside():
+def test_removes_spare_buffers_while_one_datum_stays_inside():
     pool = Pool(1, 5, linger=0)
     for n in range(5):
         pool.put(n)
@@ -93,7 +93,7 @@ def test_get_waits_for_a_datum():
     assert consumer.get(timeout=5) == "a"
 
 
-def test_waits_no_longer_than_asked():
+def test_waits_no_longer_than_the_timeout():
     pool = Pool(1, 1)
 
     with pytest.raises(Empty):
@@ -115,7 +115,7 @@ def test_refuses_none_without_taking_a_place():
     assert len(pool) == 1
 
 
-def test_close_hands_back_what_was_left_in_order():
+def test_close_returns_the_remaining_data_in_order():
     pool = Pool(2, 3)
     for n in range(5):
         pool.put(n)
@@ -225,7 +225,7 @@ def test_waiting_costs_no_cpu():
 
 
 class PoolAgainstAList(RuleBasedStateMachine):
-    """A pool is a first-in, first-out list with a limit, whatever its buffers do."""
+    """A pool behaves as a bounded first-in, first-out list, whatever its buffers do."""
 
     def __init__(self):
         super().__init__()
@@ -352,8 +352,8 @@ def test_nothing_is_lost_however_waiters_end(steps):
 @example(["get", "get", "yield", "push", "close"], 1, 1)
 @example(["put", "put", "put", "yield", "take first", "close"], 1, 1)
 @example(["get", "get in time", "yield", "push", "close", ("kill", 0), "yield"], 1, 1)
-def test_nobody_sleeps_beside_what_they_wait_for(steps, capacity, buffers):
-    """Whoever is killed, late, closed upon or outrun by one that did not wait."""
+def test_no_greenlet_sleeps_while_its_condition_holds(steps, capacity, buffers):
+    """Waiters that are killed, time out, see the pool close or are overtaken by others."""
     pool, greenlets, put, got, pushed_out = Pool(capacity, buffers), [], [], [], 0
 
     def work(step, datum):
@@ -395,14 +395,14 @@ def test_nobody_sleeps_beside_what_they_wait_for(steps, capacity, buffers):
 
 
 def outrun(waiter, change_and_undo):
-    """Wake *waiter* again and again for what is gone before it looks, until it has ended."""
+    """Wake *waiter* for data that are gone before it runs, until it has ended."""
     with gevent.Timeout(5):
         while not waiter.ready():
             change_and_undo()
             gevent.sleep(0.005)
 
 
-def test_a_getter_that_is_outrun_waits_no_longer_than_asked():
+def test_a_getter_overtaken_by_another_waits_no_longer_than_its_timeout():
     pool = Pool(1, 1)
     getter = gevent.spawn(pool.get, timeout=0.1)
     gevent.idle()
@@ -412,7 +412,7 @@ def test_a_getter_that_is_outrun_waits_no_longer_than_asked():
     assert isinstance(getter.exception, Empty)
 
 
-def test_a_putter_that_is_outrun_waits_no_longer_than_asked():
+def test_a_putter_overtaken_by_another_waits_no_longer_than_its_timeout():
     pool = Pool(1, 1)
     pool.put("a")
     putter = gevent.spawn(pool.put, "b", timeout=0.1)
@@ -424,19 +424,19 @@ def test_a_putter_that_is_outrun_waits_no_longer_than_asked():
     assert pool.close() == ["a"]
 
 
-def test_what_comes_at_the_last_moment_is_not_too_late():
+def test_a_datum_at_the_last_moment_is_not_too_late():
     pool = Pool(1, 1)
     gevent.spawn_later(0.01, pool.put, "a")
     getter = gevent.spawn(pool.get, timeout=0.02)
     gevent.idle()
 
-    # Both times are over before the hub looks at either.
+    # Both times are over before the hub handles either.
     monkey.get_original("time", "sleep")(0.05)
 
     assert getter.get(timeout=5) == "a"
 
 
-def test_buffers_are_given_back_though_nobody_asks_how_many_there_are():
+def test_buffers_are_removed_without_a_look_at_their_number():
     pool = Pool(1, 4, linger=0)
     for n in range(4):
         pool.put(n)
@@ -447,7 +447,7 @@ def test_buffers_are_given_back_though_nobody_asks_how_many_there_are():
     assert len(pool._buffers) == 1
 
 
-def test_buffers_that_have_stood_empty_are_given_back_when_one_asks():
+def test_buffers_that_have_been_empty_are_removed_when_their_number_is_read():
     pool = Pool(1, 4, linger=0.01)
     for n in range(4):
         pool.put(n)

@@ -32,7 +32,7 @@ PUBLIC = """
     ::ffff:8.8.8.8 64:ff9b::8.8.8.8 2002:808:808::1
 """
 
-#: Spellings of inner addresses that a page may hide them in.
+#: Spellings by which a page may disguise inner addresses.
 SPELLINGS = {
     "2130706433": "127.0.0.1",
     "0x7f000001": "127.0.0.1",
@@ -87,20 +87,20 @@ def test_no_spelling_hides_an_address(spelling, ip):
 
 
 @given(st.ip_addresses())
-def test_what_python_calls_inner_is_refused(address):
+def test_addresses_that_python_calls_inner_are_refused(address):
     if address.is_private or address.is_multicast or address.is_reserved or address.is_link_local:
         assert is_inner(str(address)) or _leads_to_public_ipv4(address)
 
 
 def _leads_to_public_ipv4(address):
-    """NAT64 is a reserved prefix, and yet the way to all of IPv4 for many machines."""
+    """NAT64 is a reserved prefix, but for many machines the only way to IPv4."""
     embedded = ip_address(int(address) & 0xFFFFFFFF)
     prefixes = ("64:ff9b::", "::ffff:")
     return str(address).startswith(prefixes) and not is_inner(str(embedded))
 
 
 @pytest.mark.parametrize("ip", ["", "localhost", "/run/socket", "1.2.3", "1.2.3.4.5", ":::"])
-def test_what_is_no_address_is_refused(ip):
+def test_an_invalid_address_is_refused(ip):
     assert not AddressGuard()(ip, 80, FIRST)
 
 
@@ -108,7 +108,7 @@ def test_a_url_that_only_libcurl_understands_is_refused():
     assert not AddressGuard()("8.8.8.8", 80, Request("http://a b/"))
 
 
-def test_a_first_request_may_go_where_its_user_says_and_its_host_from_then_on():
+def test_a_first_request_may_reach_an_inner_host_and_so_may_later_ones_to_it():
     guard = AddressGuard()
     link = LINK.replace(url="http://START.test:8080/deep")
 
@@ -173,7 +173,7 @@ def test_a_trusted_host_is_the_users_own_before_its_first_request():
         ("fd00::/8", "fd00:ec2::254", "http://any.name/"),
     ],
 )
-def test_what_is_allowed(entry, ip, url):
+def test_allowed_hosts_and_networks(entry, ip, url):
     guard = AddressGuard([entry])
 
     assert guard(ip, 80, LINK.replace(url=url))
@@ -200,7 +200,7 @@ def test_allowed_is_a_list():
 @pytest.mark.parametrize(
     "ip", ["127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"]
 )
-def test_own_ports_are_refused_whatever_allows_them(ip):
+def test_own_ports_are_always_refused(ip):
     guard = AddressGuard(["0.0.0.0/0", "::/0", "start.test"], refused_ports=[8000])
     guard.trust(FIRST.url)
 
@@ -294,7 +294,7 @@ def test_every_address_of_a_name_is_looked_at(site, stack):
 
 
 def test_an_open_connection_serves_only_the_name_it_was_opened_for(serve, stack):
-    """So it is enough to look at addresses when connecting."""
+    """So it is enough to check addresses when connecting."""
     site = serve({"/": "page"})
     asked, guard = [], AddressGuard()
 

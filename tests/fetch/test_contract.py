@@ -13,7 +13,7 @@ from crawler.testing import End, Reply, Wire, faults
 
 
 def echo(request):
-    """Answer with the head and body that came."""
+    """Answer with the head and body of the request."""
     head = "".join(f"{name}: {value}\n" for name, value in request.headers.fields)
     return Reply(headers={"x-method": request.method}, body=head.encode() + b"\n" + request.body)
 
@@ -72,7 +72,7 @@ def test_an_empty_body_is_a_body(fetch, serve):
     assert fetch(Request(site.url("/gzip"))).body == b""
 
 
-def test_chunks_are_joined_and_their_trailers_are_no_headers(fetch, serve):
+def test_chunks_are_joined_and_trailers_do_not_count_as_headers(fetch, serve):
     chunks = b"2\r\nhe\r\n3\r\nllo\r\n0\r\nx-late: 1\r\n\r\n"
     site = serve({"/": Wire(faults.head("transfer-encoding: chunked") + chunks)})
 
@@ -109,7 +109,7 @@ def test_any_method_carries_a_body(fetch, serve, method):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_a_missing_body_is_said_to_be_empty(fetch, serve, method):
+def test_a_missing_body_is_sent_as_an_empty_one(fetch, serve, method):
     site = serve({"/": echo})
 
     fetch(Request(site.url(), method))
@@ -127,7 +127,7 @@ def test_a_large_body_is_sent_without_asking_first(fetch, serve):
     assert "content-type" not in site.requests[0].headers
 
 
-def test_head_brings_headers_and_no_body(fetch, serve):
+def test_head_returns_headers_without_a_body(fetch, serve):
     site = serve({"/": "a page"})
 
     response = fetch(Request(site.url(), "HEAD"))
@@ -137,7 +137,7 @@ def test_head_brings_headers_and_no_body(fetch, serve):
     assert fetch(Request(site.url())).body == b"a page"
 
 
-def test_head_takes_no_body(fetch, serve):
+def test_head_with_a_body_is_a_bad_request(fetch, serve):
     site = serve({"/": "a page"})
 
     assert failure(fetch, Request(site.url(), "HEAD", body=b"x")) == "bad_request"
@@ -154,7 +154,7 @@ def test_headers_are_sent_as_given(fetch, serve):
     assert sent.all("accept") == ["text/html"]
 
 
-def test_nothing_of_a_request_is_left_for_the_next(fetch, serve):
+def test_nothing_of_a_request_leaks_into_the_next(fetch, serve):
     site = serve({"/": echo})
     first = fetch(Request(site.url())).body
 
@@ -210,7 +210,7 @@ def test_cookies_are_the_requests_own(fetch, serve):
         "http://Grüße.example/",
     ],
 )
-def test_what_is_no_http_url_is_a_bad_request(fetch, url):
+def test_a_url_that_is_not_http_is_a_bad_request(fetch, url):
     assert failure(fetch, Request(url)) == "bad_request"
 
 
@@ -241,14 +241,14 @@ PAGE = b"<p>" + b"a page that is worth compressing " * 200
         ("", PAGE),
     ],
 )
-def test_codings_are_undone(fetch, serve, coding, body):
+def test_codings_are_decoded(fetch, serve, coding, body):
     site = serve({"/": faults.coded(body, coding)})
 
     assert fetch(Request(site.url())).body == PAGE
 
 
 @pytest.mark.parametrize("name", ["Content-Encoding", "CONTENT-encoding", "cOnTeNt-EnCoDiNg"])
-def test_codings_are_undone_however_their_field_is_written(fetch, serve, name):
+def test_codings_are_decoded_for_any_spelling_of_their_field(fetch, serve, name):
     site = serve({"/": Reply(headers={name: "gzip"}, body=gzip.compress(PAGE))})
 
     response = fetch(Request(site.url()))
@@ -257,7 +257,7 @@ def test_codings_are_undone_however_their_field_is_written(fetch, serve, name):
     assert name in [given for given, _ in response.headers.fields]
 
 
-def test_compression_is_asked_for(fetch, serve):
+def test_compression_is_requested(fetch, serve):
     site = serve({"/": PAGE}, gzip=True)
 
     response = fetch(Request(site.url()))
@@ -269,7 +269,7 @@ def test_compression_is_asked_for(fetch, serve):
 # connections
 
 
-def test_connections_are_used_again(fetch, serve):
+def test_connections_are_reused(fetch, serve):
     site = serve({"/": "a page"})
 
     for _ in range(20):
@@ -288,7 +288,7 @@ def test_two_hundred_fetches_at_once(fetch, serve):
     assert [job.value.body for job in jobs] == [f"page {n}".encode() for n in range(200)]
 
 
-def test_a_second_reply_is_not_taken_for_the_next_page(fetch, serve):
+def test_a_second_reply_is_not_mistaken_for_the_next_page(fetch, serve):
     two = faults.head("content-length: 5") + b"first" + faults.head("content-length: 4") + b"evil"
     site = serve({"/": Wire(two), "/next": "the next page"})
 
@@ -296,7 +296,7 @@ def test_a_second_reply_is_not_taken_for_the_next_page(fetch, serve):
     assert [fetch(Request(site.url("/next"))).body for _ in range(3)] == [b"the next page"] * 3
 
 
-def test_an_idle_connection_the_server_closed_costs_nothing(fetch, serve):
+def test_an_idle_connection_that_the_server_closed_is_replaced(fetch, serve):
     site = serve({"/": Wire(faults.head("content-length: 2") + b"hi", End.CLOSE)})
 
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""How each fault of a server is named."""
+"""The kind of each fault of a server."""
 
 import gzip
 import socket
@@ -61,7 +61,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_has_one_name(fetcher, serve, name):
+def test_each_fault_has_one_kind(fetcher, serve, name):
     page, kind = FAULTS[name]
     site = serve({"/": page, "/next": "fine"})
     fetch = fetcher(body=100_000, headers=50_000)
@@ -139,7 +139,7 @@ def test_a_request_has_its_own_deadline(fetcher, serve):
     assert failure(fetch, site.url()) == "timeout"
 
 
-def test_a_server_that_stalls_is_given_up_before_the_deadline(fetcher, serve):
+def test_a_server_that_stalls_fails_before_the_deadline(fetcher, serve):
     site = serve({"/": faults.silence()})
     began = time.monotonic()
 
@@ -158,7 +158,7 @@ def test_a_name_that_does_not_exist_is_a_dns_failure(fetch):
     assert failure(fetch, "http://no-such-host.invalid/") == "dns"
 
 
-def test_a_sick_site_does_not_hold_up_a_healthy_one(fetcher, serve):
+def test_a_faulty_site_does_not_delay_a_healthy_one(fetcher, serve):
     site = serve({"/sick": faults.silence(), "/fine": "fine"})
     fetch = fetcher(total=20)
     sick = [gevent.spawn(fetch, Request(site.url("/sick"))) for _ in range(50)]

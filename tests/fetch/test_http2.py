@@ -14,7 +14,7 @@ from crawler import CurlFetch, Request
 
 
 class Http2Server:
-    """Answers every stream with its path, and keeps count of connections."""
+    """Answers every stream with its path, and counts connections."""
 
     def __init__(self, tls):
         tls.set_alpn_protocols(["h2"])

@@ -10,7 +10,7 @@ from crawler import FetchError, Request
 
 
 class Proxy:
-    """A proxy in forty lines: forwards plain requests, opens tunnels, keeps what it saw."""
+    """A proxy in forty lines: forwards plain requests, opens tunnels, records both."""
 
     def __init__(self, refusal=b""):
         self.heads = []
@@ -112,7 +112,7 @@ def test_a_dead_proxy_is_a_proxy_failure(fetch):
     assert failure(fetch, "http://127.0.0.1:1/", proxy="http://no-such.invalid:1").kind == "proxy"
 
 
-def test_the_environment_names_no_proxy(serve, monkeypatch):
+def test_proxies_of_the_environment_are_ignored(serve, monkeypatch):
     from crawler import CurlFetch
 
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")

@@ -21,7 +21,7 @@ def session():
         yield session
 
 
-def test_the_session_keeps_its_own_ways(session, serve):
+def test_the_session_keeps_its_own_behaviour(session, serve):
     session.headers["User-Agent"] = "mine/1"
     session.auth = ("user", "secret")
     session.cookies.set("kept", "1")
@@ -57,7 +57,7 @@ def test_a_session_may_answer_a_challenge(session, serve):
     assert SessionFetch(session)(Request(site.url())).body == b"come in"
 
 
-def test_an_early_reply_is_not_taken_for_the_final_one(session, serve):
+def test_an_early_reply_is_not_mistaken_for_the_final_one(session, serve):
     early = b"HTTP/1.1 103 Early Hints\r\n\r\n"
     site = serve({"/": Wire(early + faults.head("content-length: 2") + b"hi"), "/next": "next"})
     fetch = SessionFetch(session)

@@ -65,7 +65,7 @@ def test_an_expired_certificate_is_refused(fetcher, serve, authority, ca_file):
     assert caught.value.kind == "tls"
 
 
-def test_a_server_that_speaks_no_tls_is_a_tls_failure(fetcher, ca_file, stack):
+def test_a_server_without_tls_is_a_tls_failure(fetcher, ca_file, stack):
     server = StreamServer(
         ("127.0.0.1", 0), lambda sock, _: sock.sendall(b"220 mail.test ready\r\n")
     )

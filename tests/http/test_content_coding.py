@@ -23,7 +23,7 @@ except ImportError:
 
 
 @given(body=st.binary(max_size=5000), names=st.lists(st.sampled_from(sorted(ENCODERS)), max_size=4))
-def test_what_was_encoded_is_decoded(body, names):
+def test_decoding_restores_the_encoded_body(body, names):
     encoded = body
     for name in names:
         encoded = ENCODERS[name](encoded)

@@ -9,7 +9,7 @@ from crawler.http.dates import http_date, retry_after
 
 HOME = "http://site.test/"
 
-#: The three forms of a date that HTTP knows (RFC 9110, 5.6.7).
+#: The three forms of a date in HTTP (RFC 9110, 5.6.7).
 IMF = "%a, %d %b %Y %H:%M:%S GMT"
 RFC_850 = "%A, %d-%b-%y %H:%M:%S GMT"
 ASCTIME = "%a %b %e %H:%M:%S %Y"
@@ -67,7 +67,7 @@ def test_a_date_in_another_zone_is_meant_there():
     assert 3500 < asked((when + timedelta(hours=5)).strftime("%a, %d %b %Y %H:%M:%S +0500")) <= 3600
 
 
-def test_no_header_asks_for_nothing():
+def test_a_missing_header_asks_for_nothing():
     assert retry_after(Response(HOME, 503)) is None
 
 
@@ -93,7 +93,7 @@ def test_no_header_asks_for_nothing():
         "," * 50,
     ],
 )
-def test_what_makes_no_sense_is_as_if_it_were_not_there(junk):
+def test_an_invalid_retry_after_is_ignored(junk):
     assert asked(junk) in (None, 0.0)
     if not junk.startswith("Mon"):
         assert asked(junk) is None
@@ -104,7 +104,7 @@ def test_a_huge_number_is_a_number():
 
 
 @given(st.text(max_size=60))
-def test_no_text_does_harm(text):
+def test_no_text_raises(text):
     seconds = asked(text)
 
     assert seconds is None or seconds >= 0
@@ -115,7 +115,7 @@ def test_no_text_does_harm(text):
         r"(Mon, )?[0-9]{1,3} (Jan|Feb) [0-9]{1,6} [0-9]{1,3}:[0-9]{1,2}:[0-9]{1,2} ?[+-]?[0-9]{0,25}"
     )
 )
-def test_no_date_does_harm(text):
+def test_no_date_raises(text):
     seconds = asked(text)
 
     assert seconds is None or seconds >= 0

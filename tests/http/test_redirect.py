@@ -49,7 +49,7 @@ def test_of_several_locations_the_first_counts():
     assert next_hop(request, Response(HOME, 302, headers, b"", request)).url.endswith("/a")
 
 
-def test_a_location_that_is_no_url_is_an_invalid_url():
+def test_an_invalid_location_raises_invalid_url():
     with pytest.raises(InvalidURL):
         hop("http://[")
 

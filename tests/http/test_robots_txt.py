@@ -23,10 +23,10 @@ def for_all(*rules):
 @pytest.mark.parametrize(
     ("body", "agent", "expected"),
     [
-        # no group for the agent, and none for all
+        # no group for the agent, and no group for all agents
         ("", "FooBot", True),
         ("User-agent: BarBot\nDisallow: /", "FooBot", True),
-        # the token is compared whole and in any case
+        # the whole token is compared, case-insensitively
         ("User-agent: FooBot\nDisallow: /", "FooBot", False),
         ("User-agent: fOObOT\nDisallow: /", "FooBot", False),
         ("User-agent: FooBot\nDisallow: /", "FOOBOT", False),
@@ -35,7 +35,7 @@ def for_all(*rules):
         ("User-agent: FooBot-News\nDisallow: /", "FooBot", True),
         ("User-agent: FooBot-News\nDisallow: /", "foobot-news", False),
         ("User-agent: Foo_Bot\nDisallow: /", "foo_bot", False),
-        # it ends where letters, "_" and "-" do
+        # it ends before the first character that is not a letter, "_" or "-"
         ("User-agent: FooBot/2.1\nDisallow: /", "FooBot", False),
         ("User-agent: FooBot Images\nDisallow: /", "FooBot", False),
         ("User-agent: FooBot*\nDisallow: /", "FooBot", False),
@@ -44,7 +44,7 @@ def for_all(*rules):
         ("User-agent: 4\nDisallow: /", "4", True),
         ("User-agent: 4\nDisallow: /", "", True),
         ("User-agent:\nDisallow: /", "", True),
-        # the group for all is for those without one of their own
+        # the group for all agents is for agents without their own group
         ("User-agent: *\nDisallow: /", "FooBot", False),
         ("User-agent: *\nDisallow: /", "", False),
         ("User-agent: * \t\nDisallow: /", "FooBot", False),
@@ -67,7 +67,7 @@ def for_all(*rules):
         # other records do not end a group
         ("User-agent: FooBot\nSitemap: x\nDisallow: /", "FooBot", False),
         ("User-agent: FooBot\nUnknown: x\nnonsense\nDisallow: /", "FooBot", False),
-        # rules before any agent are for nobody
+        # rules before the first agent are ignored
         ("Disallow: /\nUser-agent: BarBot\nDisallow: /x", "FooBot", True),
         ("Disallow: /\nUser-agent: FooBot\nAllow: /x", "FooBot", True),
         # groups of one agent are one group
@@ -106,7 +106,7 @@ def test_groups_of_one_agent_are_merged_across_others():
         ("Disallow /x y", "/x", True),
         ("Disallow/x", "/x", True),
         ("Disallow", "/x", True),
-        # what people type
+        # common misspellings
         ("Dissallow: /x", "/x", False),
         ("Dissalow: /x", "/x", False),
         ("Disalow: /x", "/x", False),
@@ -132,7 +132,7 @@ def test_how_a_line_is_read(line, path, expected):
 @pytest.mark.parametrize(
     "agent_line", ["useragent: FooBot", "User agent: FooBot", "User-agent FooBot"]
 )
-def test_how_the_line_of_an_agent_may_be_written(agent_line):
+def test_spellings_of_the_line_of_an_agent(agent_line):
     assert not allowed(f"{agent_line}\nDisallow: /", "/x")
 
 
@@ -164,7 +164,7 @@ def test_a_byte_order_mark_inside_spoils_only_its_line():
 @pytest.mark.parametrize(
     ("pattern", "matching", "others"),
     [
-        # a pattern is a prefix, and minds case
+        # a pattern is a prefix and case-sensitive
         ("/", ["/", "/x", "/?q"], []),
         (
             "/fish",
@@ -227,7 +227,7 @@ def test_patterns(pattern, matching, others):
 @pytest.mark.parametrize(
     ("rules", "path", "expected"),
     [
-        # the longest match decides, wherever it stands
+        # the longest match decides, in any order
         (["Allow: /p", "Disallow: /"], "/page", True),
         (["Disallow: /", "Allow: /p"], "/page", True),
         (["Disallow: /x/page.html", "Allow: /x/"], "/x/page.html", False),
@@ -238,7 +238,7 @@ def test_patterns(pattern, matching, others):
             "/example/page/",
             True,
         ),
-        # of two as long, allow
+        # at equal length, allow
         (["Disallow: /folder", "Allow: /folder"], "/folder/page", True),
         (["Allow: /folder", "Disallow: /folder"], "/folder/page", True),
         (["Allow: /page", "Disallow: /*.ph"], "/page.php5", True),
@@ -252,7 +252,7 @@ def test_patterns(pattern, matching, others):
         (["Allow: /ツ", "Disallow: /%E3%83%84"], "/ツ", True),
         (["Allow: /ab", "Disallow: /%61*"], "/ab", True),
         (["Disallow: /%61%62", "Allow: /ab"], "/ab", True),
-        # empty rules say nothing
+        # empty rules are ignored
         (["Disallow:", "Disallow: /x"], "/x", False),
         (["Allow:", "Disallow: /x"], "/x", False),
         (["Disallow: /x", "Disallow:"], "/x", False),
@@ -275,7 +275,7 @@ def test_all_or_nothing():
     assert not Robots.DISALLOW_ALL.allowed("", f"{SITE}?")
 
 
-def test_the_url_may_be_written_in_any_way_browsers_read():
+def test_a_url_may_have_any_spelling_that_browsers_accept():
     robots = Robots.parse(for_all("Disallow: /private/").encode())
 
     for url in ("HTTP://u:p@EXAMPLE.org:80/x/../private/", "http:\\\\example.org\\private\\x"):
@@ -381,7 +381,7 @@ def test_no_file_makes_it_raise(body, agent, path):
 
 
 def matches(pattern, path):
-    """Match by trying everything: slow, and plainly right."""
+    """Match by trying everything: slow and obviously correct."""
     if not pattern:
         return True
     if pattern == "$":

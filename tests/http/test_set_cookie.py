@@ -15,7 +15,7 @@ def read(url, field):
 @pytest.mark.parametrize(
     ("origin", "field", "url", "sent"),
     [
-        # host-only: neither above nor below, nor another port
+        # host-only: no parent domain, no subdomain, no other port
         ("http://a.example.com/", "c=1", "http://a.example.com/", True),
         ("http://a.example.com/", "c=1", "http://example.com/", False),
         ("http://example.com/", "c=1", "http://a.example.com/", False),
@@ -25,7 +25,7 @@ def read(url, field):
         ("http://a.example.com/", "c=1", "http://a.example.com:8080/", False),
         ("http://a.example.com:8080/", "c=1", "http://a.example.com:8081/", False),
         ("http://A.example.com./", "c=1", "http://a.EXAMPLE.com/", True),
-        # a domain: all below it, on every port
+        # a domain: all its subdomains, on every port
         ("http://a.example.com/", "c=1; Domain=example.com", "http://example.com/", True),
         ("http://a.example.com/", "c=1; Domain=.Example.COM", "http://b.example.com:81/", True),
         ("http://a.example.com/", "c=1; domain=example.com", "http://notexample.com/", False),
@@ -38,7 +38,7 @@ def read(url, field):
         ("http://a.example.com/", "c=1; Domain=example.com:80", "http://example.com/", False),
         ("http://a.example.com/", "c=1; Domain=example.com/", "http://example.com/", False),
         ("http://a.bücher.example/", "c=1; Domain=bücher.example", "http://bücher.example/", True),
-        # public suffixes belong to nobody, except to themselves
+        # a public suffix may set cookies only for itself
         ("http://a.co.uk/", "c=1; Domain=co.uk", "http://b.co.uk/", False),
         ("http://a.co.uk/", "c=1; Domain=co.uk", "http://a.co.uk/", False),
         ("http://me.github.io/", "c=1; Domain=github.io", "http://you.github.io/", False),
@@ -68,7 +68,7 @@ def read(url, field):
         ("https://a.test/", "c=1; Secure", "https://a.test/", True),
         ("https://a.test/", "c=1; secure", "http://a.test/", False),
         ("http://a.test/", "c=1; Secure", "https://a.test/", False),
-        # names that promise
+        # name prefixes
         ("https://a.test/", "__Secure-c=1; Secure", "https://a.test/", True),
         ("https://a.test/", "__Secure-c=1", "https://a.test/", False),
         ("http://a.test/", "__Secure-c=1; Secure", "https://a.test/", False),
@@ -136,7 +136,7 @@ def test_how_long_a_cookie_lives(life, kept):
     assert (read("http://a.test/", f"c=1; {life}").expires > NOW) is kept
 
 
-def test_no_cookie_lives_for_ever():
+def test_the_lifetime_of_a_cookie_is_limited():
     assert read("http://a.test/", "c=1; Max-Age=999999999").expires == NOW + 400 * 86400
 
 

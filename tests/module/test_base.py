@@ -33,7 +33,7 @@ REQUEST = Request("http://site.test/", depth=2)
 
 @dataclasses.dataclass
 class Kind:
-    """A kind of module, and how to have it run a function on a datum from REQUEST."""
+    """A kind of module, and how to make it run a function on a datum from REQUEST."""
 
     cls: type
     error: type
@@ -213,7 +213,7 @@ def test_counts_cleared_during_a_call_never_go_below_zero(kind):
     assert figures(module) == (1, 1, 1, 0)
 
 
-# -- what user code may raise -----------------------------------------------------------------
+# -- exceptions of user code ------------------------------------------------------------------
 
 
 class Unprintable(Exception):
@@ -253,7 +253,7 @@ def recurse():
         (type("Own", (BaseException,), {})("own"), "Own: own"),
     ],
 )
-def test_whatever_user_code_raises_is_the_error_of_its_module(kind, error, reason):
+def test_any_exception_of_user_code_becomes_the_error_of_its_module(kind, error, reason):
     module = kind.module(fail_with(error))
 
     with pytest.raises(kind.error) as caught, gevent.Timeout(5):
@@ -275,7 +275,7 @@ def test_the_signals_of_generators_are_failures_like_others(kind, error):
     with pytest.raises(kind.error) as caught:
         kind.run(module)
 
-    # Python or the module may have packed it, but it is all there.
+    # Python or the module may have wrapped it, but nothing is lost.
     printed = "".join(traceback.format_exception(caught.value))
     assert f"{type(error).__name__}: {error}" in printed
     assert "user_function" in printed
@@ -295,7 +295,7 @@ def test_a_function_that_calls_itself_for_ever_is_a_failure_like_others(kind):
 
 
 @pytest.mark.parametrize("error", [gevent.GreenletExit(), KeyboardInterrupt()])
-def test_the_end_of_the_greenlet_passes_through_and_is_no_failure(kind, error):
+def test_the_end_of_the_greenlet_passes_through_and_is_not_a_failure(kind, error):
     module = kind.module(fail_with(error))
 
     with pytest.raises(type(error)) as caught:
@@ -318,7 +318,7 @@ def test_a_killed_call_leaves_the_counts_balanced(kind):
     assert figures(module) == (1, 1, 0, 0)
 
 
-def test_a_killed_call_says_nothing_about_the_module(kind):
+def test_a_killed_call_does_not_count_against_the_module(kind):
     fates = [OSError("no route"), gevent.GreenletExit()]
 
     def work():
@@ -386,12 +386,12 @@ def test_an_illegal_id_is_refused(kind, text):
 
 
 @pytest.mark.parametrize("score", [None, 5, "classic_score"])
-def test_a_score_that_is_no_function_is_refused(kind, score):
+def test_a_score_that_is_not_a_function_is_refused(kind, score):
     with pytest.raises(ValueError, match="score must be a function of Counts"):
         kind.module(score=score)
 
 
-def test_a_module_prints_its_id_and_what_it_has_done(kind):
+def test_a_module_prints_its_id_and_its_counts(kind):
     go = Event()
     letter = kind.cls.letter
     module = kind.module(lambda: go.wait(timeout=5), mid=f"{letter}7")
@@ -404,7 +404,7 @@ def test_a_module_prints_its_id_and_what_it_has_done(kind):
     assert repr(module) == f"<{kind.cls.__name__} {letter}7, 0 handling, 1/1 completed>"
 
 
-def test_a_summary_is_what_was_at_one_moment(kind):
+def test_a_summary_does_not_change_later(kind):
     letter = kind.cls.letter
     module = kind.module(mid=f"{letter}7", score=classic_score)
     kind.run(module)
@@ -421,7 +421,7 @@ def test_a_summary_is_what_was_at_one_moment(kind):
 # -- scores -----------------------------------------------------------------------------------
 
 
-def test_the_score_of_a_module_is_what_its_function_makes_of_its_counts(kind):
+def test_the_score_of_a_module_is_computed_by_its_function_from_its_counts(kind):
     module = kind.module(score=lambda counts: counts.called * 100)
 
     kind.run(module)

@@ -24,7 +24,7 @@ class KeepRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def fetch(request):
-    """Fetch over a real connection, with what Python brings."""
+    """Fetch over a real connection, by the standard library."""
     opener = urllib.request.build_opener(KeepRedirects)
     try:
         answer = opener.open(request.url, timeout=request.timeout or 5)
@@ -88,7 +88,7 @@ def test_a_server_that_does_not_answer_is_a_timeout(site):
     assert downloader.counts.completed == 0
 
 
-def test_a_server_that_is_not_there_is_a_failure():
+def test_a_missing_server_is_a_failure():
     request = Request("http://127.0.0.1:1/")
 
     with pytest.raises(DownloadError, match=r"127\.0\.0\.1:1/") as caught, gevent.Timeout(10):
@@ -98,13 +98,13 @@ def test_a_server_that_is_not_there_is_a_failure():
 
 
 @pytest.mark.parametrize("given", [None, 5, "curl", object()])
-def test_a_fetch_that_is_no_function_is_refused(given):
+def test_a_fetch_that_is_not_a_function_is_refused(given):
     with pytest.raises(ValueError, match="fetch must be a function from Request to Response"):
         Downloader(given)
 
 
 @pytest.mark.parametrize("answer", [None, b"<html>", "<html>", 200, {"status": 200}])
-def test_what_is_no_response_is_an_error_naming_the_function(answer):
+def test_a_result_that_is_not_a_response_is_an_error_that_names_the_function(answer):
     def fetch_wrongly(request):
         return answer
 

@@ -66,7 +66,7 @@ def test_spellings_of_one_ip_are_one_address(ip):
         ("[]:80", "illegal module IP"),
     ],
 )
-def test_an_address_that_is_none_is_refused_for_its_reason(text, complaint):
+def test_an_invalid_address_is_refused_with_its_reason(text, complaint):
     with pytest.raises(ValueError) as refusal:
         Address.parse(text)
 
@@ -98,7 +98,7 @@ def test_an_id_is_a_letter_a_number_and_perhaps_an_address(text, mid):
 
 
 @given(mids)
-def test_what_an_id_prints_is_the_same_id(mid):
+def test_the_printed_form_of_an_id_parses_to_the_same_id(mid):
     assert MID.parse(str(mid)) == mid
     assert hash(MID.parse(str(mid))) == hash(mid)
 
@@ -130,7 +130,7 @@ def test_any_text_is_an_id_printed_the_same_or_a_value_error(text):
         ("D1.0", "illegal module serial number: '1.0'"),
         ("D1_0", "illegal module serial number: '1_0'"),
         ("D٣", "illegal module serial number"),
-        # else "D7" and "D007" would be two ids of one module
+        # otherwise "D7" and "D007" would be two ids of one module
         ("D007", "illegal module serial number: '007'"),
         ("D18446744073709551616", "illegal module serial number: 18446744073709551616"),
         ("D" + "9" * 5000, "illegal module serial number"),
@@ -149,7 +149,7 @@ def test_any_text_is_an_id_printed_the_same_or_a_value_error(text):
         ("D1|127.0.0.1:80|", "illegal module port"),
     ],
 )
-def test_an_id_that_is_none_is_refused_for_its_reason(text, complaint):
+def test_an_invalid_id_is_refused_with_its_reason(text, complaint):
     with pytest.raises(ValueError) as refusal:
         MID.parse(text)
 
@@ -157,7 +157,7 @@ def test_an_id_that_is_none_is_refused_for_its_reason(text, complaint):
 
 
 @pytest.mark.parametrize("letter", ["", "M", "d", "downloader", "DA"])
-def test_a_letter_of_no_kind_is_refused(letter):
+def test_an_unknown_letter_is_refused(letter):
     with pytest.raises(ValueError, match="illegal module letter"):
         MID(letter, 1)
 

@@ -35,7 +35,7 @@ def drop(value):
     raise DropItem("too cheap")
 
 
-def test_processors_work_in_order_each_on_what_the_one_before_returned():
+def test_processors_run_in_order_each_on_the_result_of_the_one_before():
     pipeline = Pipeline(*[step(number) for number in range(12)])
 
     kept = pipeline.send(item())
@@ -62,7 +62,7 @@ def test_a_pipeline_without_processors_keeps_every_item():
 
 
 @pytest.mark.parametrize("processor", [None, 5, "process", [step(1)]])
-def test_a_processor_that_is_no_function_is_refused_by_its_number(processor):
+def test_a_processor_that_is_not_a_function_is_refused_with_its_number(processor):
     with pytest.raises(ValueError, match="processor 1 must be a function of an item"):
         Pipeline(step(0), processor)
 
@@ -76,7 +76,7 @@ def test_a_processor_may_return_a_dataclass():
 # -- dropping ---------------------------------------------------------------------------------
 
 
-def test_a_dropped_item_is_counted_apart_and_goes_no_further():
+def test_a_dropped_item_is_counted_separately_and_processed_no_further():
     seen = []
     pipeline = Pipeline(step(1), drop, seen.append)
 
@@ -136,7 +136,7 @@ def test_when_one_fails_the_next_gets_the_last_good_value():
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), gevent.Timeout(1), MemoryError()])
-def test_whatever_one_raises_the_next_works(error):
+def test_after_any_exception_the_next_processor_runs(error):
     def fail_hard(value):
         raise error
 
@@ -204,7 +204,7 @@ def test_fail_fast_can_be_changed_between_items():
 
 
 @pytest.mark.parametrize("result", [None, 5, "lamp", ["lamp"], REQUEST, item(), Product])
-def test_what_is_no_item_is_an_error_naming_the_function(result):
+def test_a_result_that_is_not_an_item_is_an_error_that_names_the_function(result):
     seen = []
 
     def forget_to_return(value):
@@ -225,7 +225,7 @@ def test_what_is_no_item_is_an_error_naming_the_function(result):
 
 
 @pytest.mark.parametrize("fail_fast", [True, False])
-def test_the_summary_tells_what_only_a_pipeline_has(fail_fast):
+def test_the_summary_has_the_figures_of_a_pipeline(fail_fast):
     pipeline = Pipeline(step(1), drop, fail_fast=fail_fast)
     pipeline.send(item())
 

@@ -71,7 +71,7 @@ def test_modules_are_registered_by_kind():
 
 
 @pytest.mark.parametrize("module", [None, "D1", MID("D", 1), Downloader, object()])
-def test_what_is_no_module_is_refused(module):
+def test_an_object_that_is_not_a_module_is_refused(module):
     modules = Registrar()
 
     with pytest.raises(ValueError, match="only a module can be registered"):
@@ -151,7 +151,7 @@ def test_a_module_may_come_back():
     assert modules.get(Downloader) is d
 
 
-def test_an_unregistered_module_finishes_what_it_has_in_hand():
+def test_an_unregistered_module_finishes_its_calls_in_flight():
     go = Event()
 
     def fetch(request):
@@ -188,7 +188,7 @@ def test_clear_forgets_every_module():
 @pytest.mark.parametrize(
     ("kind", "name"), [(Downloader, "downloader"), (Analyzer, "analyzer"), (Pipeline, "pipeline")]
 )
-def test_get_of_a_kind_that_has_none_says_which(kind, name):
+def test_get_of_a_kind_without_modules_names_the_kind(kind, name):
     others = [m for m in (downloader(), analyzer(), Pipeline()) if not isinstance(m, kind)]
 
     with pytest.raises(NoModule, match=f"no {name} is registered"), gevent.Timeout(5):
@@ -196,7 +196,7 @@ def test_get_of_a_kind_that_has_none_says_which(kind, name):
 
 
 @pytest.mark.parametrize("kind", [None, "D", "downloader", int, Module])
-def test_get_of_what_is_no_kind_is_refused(kind):
+def test_get_of_a_class_that_is_not_a_kind_is_refused(kind):
     with pytest.raises(ValueError, match="is not a kind of module"):
         registrar(downloader()).get(kind)
 
@@ -233,7 +233,7 @@ def test_the_kinds_take_turns_apart():
     assert chosen == [d1, a1, d2, a2]
 
 
-def test_each_choice_asks_each_score_once_and_a_single_module_none():
+def test_each_choice_computes_each_score_once_and_none_for_a_single_module():
     asked = []
 
     def score(counts):
@@ -256,7 +256,7 @@ def test_choosing_among_many_takes_little_time():
     for _ in range(200):
         chooser.get(Downloader)
 
-    # About 10 ms; a second would mean something grows with what has been.
+    # About 10 ms; a second would mean that the cost grows with the number of past calls.
     assert time.process_time() - began < 1
 
 
@@ -277,10 +277,10 @@ def test_work_is_shared_by_what_is_in_flight():
     assert got[slow_one] > 0
 
 
-# -- those who come late or fail --------------------------------------------------------------
+# -- modules that join late or fail -----------------------------------------------------------
 
 
-def test_one_that_joins_late_is_not_flooded():
+def test_a_module_that_joins_late_is_not_flooded():
     def fetch(request):
         gevent.sleep(0.002)
         return answer(request)
@@ -296,7 +296,7 @@ def test_one_that_joins_late_is_not_flooded():
     assert 60 <= got[late] <= 140
 
 
-def test_by_the_classic_score_one_that_joins_late_gets_everything():
+def test_by_the_classic_score_a_module_that_joins_late_gets_everything():
     veteran = downloader(score=classic_score)
     chooser = registrar(veteran)
     share(chooser, calls=50)
@@ -313,7 +313,7 @@ def failing(request):
 
 
 @pytest.mark.parametrize("workers", [2, 16, 64, 200])
-def test_one_that_fails_at_once_does_not_attract_the_work(workers):
+def test_a_module_that_fails_at_once_does_not_attract_the_work(workers):
     def fetch(request):
         gevent.sleep(0.002)
         return answer(request)
@@ -334,7 +334,7 @@ class Clock:
         return self.now
 
 
-def test_one_that_failed_gets_another_chance_when_time_has_passed(monkeypatch):
+def test_a_module_that_failed_gets_another_chance_after_some_time(monkeypatch):
     clock = Clock()
     monkeypatch.setattr("crawler.module.score.monotonic", clock)
     works = False
@@ -356,7 +356,7 @@ def test_one_that_failed_gets_another_chance_when_time_has_passed(monkeypatch):
     assert second[recovering] == second[patient] == 50
 
 
-def test_one_that_recovers_under_load_is_trusted_again(monkeypatch):
+def test_a_module_that_recovers_under_load_gets_work_again(monkeypatch):
     clock = Clock()
     monkeypatch.setattr("crawler.module.score.monotonic", clock)
     works = False
@@ -404,7 +404,7 @@ def test_get_waits_for_a_module_to_arrive():
     assert [waiter.value for waiter in waiters[5:]] == [a] * 5
 
 
-def test_one_that_left_again_before_the_waiter_looked_is_not_handed_out():
+def test_a_module_that_left_before_the_waiter_ran_is_not_returned():
     modules = Registrar()
     waiter = gevent.spawn(modules.get, Downloader, timeout=10)
     gevent.idle()
@@ -419,7 +419,7 @@ def test_one_that_left_again_before_the_waiter_looked_is_not_handed_out():
     assert waiter.get(timeout=5) is lasting
 
 
-def test_get_waits_no_longer_than_asked_whatever_else_arrives():
+def test_get_waits_no_longer_than_its_timeout_whatever_else_registers():
     modules = Registrar()
     waiter = gevent.spawn(modules.get, Downloader, timeout=0.1)
 

@@ -34,7 +34,7 @@ def test_the_classic_score_weighs_totals():
     assert classic_score(Counts()) == 0
 
 
-def test_totals_play_no_part_in_the_load_score(clock):
+def test_totals_do_not_count_in_the_load_score(clock):
     veteran = Counts(called=10**9, accepted=10**9, completed=10**9)
 
     assert load_score(veteran) == load_score(Counts()) == 0
@@ -46,21 +46,21 @@ def test_a_call_in_flight_weighs_more_than_any_latency(clock):
     assert load_score(Counts()) < load_score(slow) <= load_score(Counts(handling=1))
 
 
-def test_of_two_as_busy_the_slower_scores_higher(clock):
+def test_of_two_equally_busy_modules_the_slower_scores_higher(clock):
     assert load_score(after(*[(0.1, False)] * 30)) < load_score(after(*[(2.0, False)] * 30))
 
 
-def test_latencies_that_hardly_differ_are_the_same(clock):
+def test_latencies_that_hardly_differ_score_the_same(clock):
     assert load_score(after(*[(0.010, False)] * 30)) == load_score(after(*[(0.011, False)] * 30))
 
 
-def test_one_that_always_fails_scores_above_one_with_hundreds_in_flight(clock):
+def test_a_module_that_always_fails_scores_above_one_with_hundreds_of_calls_in_flight(clock):
     failing = after(*[(0.0, True)] * 30)
 
     assert load_score(failing) > load_score(Counts(handling=500))
 
 
-def test_one_failure_among_many_calls_is_soon_forgiven(clock):
+def test_one_failure_among_many_calls_soon_loses_its_weight(clock):
     counts = after((0.0, True))
     assert load_score(counts) > load_score(Counts(handling=2))
 
@@ -69,7 +69,7 @@ def test_one_failure_among_many_calls_is_soon_forgiven(clock):
     assert load_score(counts) < load_score(Counts(handling=1))
 
 
-def test_failures_fade_so_that_a_module_gets_another_chance(clock):
+def test_failures_decay_so_that_a_module_gets_another_chance(clock):
     counts = after(*[(0.0, True)] * 30)
 
     scores = []

@@ -18,7 +18,7 @@ def open_files():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_its_repr_tells_what_it_is_doing(serve):
+def test_its_repr_shows_its_state(serve):
     site = serve({"/": "page", "/slow": faults.silence()})
 
     with CurlFetch() as fetch:
@@ -35,7 +35,7 @@ def test_its_repr_tells_what_it_is_doing(serve):
         assert repr(fetch) == "<CurlFetch 0 in flight, 0 idle handles>"
 
 
-def test_closing_fails_what_is_in_flight_or_waiting(serve):
+def test_closing_fails_the_transfers_in_flight_and_waiting(serve):
     site = serve({"/": faults.silence()})
     fetch = CurlFetch(max_connections=2)
     jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(4)]
@@ -69,7 +69,7 @@ def test_closing_leaves_no_file_open(serve):
     assert open_files() <= before + 2
 
 
-def test_one_left_unclosed_is_collected(serve):
+def test_an_unclosed_client_is_collected(serve):
     site = serve({"/": "page"})
 
     def forget(times):
@@ -104,7 +104,7 @@ def test_many_cancelled_fetches_leave_no_object_behind(serve):
     assert after - before < 200
 
 
-def test_waiting_for_a_connection_uses_up_no_timeout(serve):
+def test_waiting_for_a_connection_does_not_count_as_part_of_the_timeout(serve):
     site = serve({"/": Reply(body="page", delay=0.2)})
 
     with CurlFetch(max_connections=2, limits=Limits(total=0.8)) as fetch:
@@ -114,7 +114,7 @@ def test_waiting_for_a_connection_uses_up_no_timeout(serve):
     assert site.connections <= 2
 
 
-def test_a_host_gets_no_more_connections_than_it_may(serve):
+def test_a_host_gets_no_more_connections_than_its_limit(serve):
     busy, other = (serve({"/": Reply(body="page", delay=0.1)}) for _ in range(2))
 
     with CurlFetch(max_host_connections=2, limits=Limits(total=0.8)) as fetch:
@@ -135,7 +135,7 @@ def test_idle_connections_make_room_for_other_hosts(serve):
 
 
 def closing_on_second(answer):
-    """Answer each connection's first request, and close on its second without a word."""
+    """Answer the first request of each connection, and close it at the second without a reply."""
     served = set()
 
     def page(request):
@@ -210,7 +210,7 @@ def test_idle_it_uses_no_cpu(serve):
     assert used < 0.05
 
 
-def test_another_thread_is_told_to_have_its_own(serve):
+def test_another_thread_cannot_use_it(serve):
     site = serve({"/": "page"})
     caught = []
 
@@ -248,7 +248,7 @@ def test_a_forked_child_leaves_the_connections_of_its_parent_alone(serve):
         assert site.connections <= 2
 
 
-def test_unverified_tls_must_be_asked_for(serve):
+def test_unverified_tls_must_be_requested(serve):
     import gevent.ssl
     import trustme
 
@@ -260,7 +260,7 @@ def test_unverified_tls_must_be_asked_for(serve):
         assert fetch(Request(site.url())).body == b"page"
 
 
-def test_early_replies_are_left_out(serve):
+def test_early_replies_are_ignored(serve):
     early = b"HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
     site = serve({"/": Wire(early + faults.head("content-length: 2") + b"hi")})
 
@@ -278,8 +278,8 @@ def test_it_needs_a_connection():
 
 @pytest.fixture
 def known(serve, monkeypatch):
-    """Fetch from a host of that name, *later* or not, and say if its address was known."""
-    said, now = [], [0.0]
+    """Fetch from the host *name*, *later* or now; return whether its address was cached."""
+    debug, now = [], [0.0]
     monkeypatch.setattr("crawler.fetch.curl.client._ADDRESSES_LAST", 1)
     monkeypatch.setattr("crawler.fetch.curl.client.monotonic", lambda: now[0])
     url = serve({"/": "home"}).url("/")
@@ -288,22 +288,22 @@ def known(serve, monkeypatch):
         if later:
             gevent.sleep(1.1)
             now[0] += 1.1
-        said.clear()
+        debug.clear()
         fetch(Request(url.replace("127.0.0.1", name)))
-        return any(b"was found in DNS cache" in text for text in said)
+        return any(b"was found in DNS cache" in text for text in debug)
 
     with CurlFetch() as fetch:
-        talkative = {pycurl.VERBOSE: 1, pycurl.DEBUGFUNCTION: lambda _, text: said.append(text)}
-        fetch._options = fetch._options | talkative | {pycurl.FORBID_REUSE: 1}
+        verbose = {pycurl.VERBOSE: 1, pycurl.DEBUGFUNCTION: lambda _, text: debug.append(text)}
+        fetch._options = fetch._options | verbose | {pycurl.FORBID_REUSE: 1}
         yield known
 
 
-def test_the_address_of_a_name_is_known_for_a_while_and_then_asked_for_again(known):
+def test_an_address_is_cached_for_a_while_and_then_resolved_again(known):
     assert [known("a.localhost"), known("a.localhost")] == [False, True]
     assert [known("a.localhost", later=True), known("a.localhost")] == [False, True]
 
 
-def test_addresses_are_forgotten_though_nobody_asks_for_them_again(known):
+def test_addresses_are_forgotten_without_a_further_request_for_them(known):
     known("a.localhost")
     known("b.localhost", later=True)
     assert not known("a.localhost")

@@ -1,4 +1,4 @@
-"""A handle that has had other requests sends what a new one would."""
+"""A reused handle sends exactly what a new one would send."""
 
 import gevent
 import pytest
@@ -9,7 +9,7 @@ from crawler import CurlFetch, FetchError, Headers, Request
 from crawler.fetch import Limits
 from crawler.testing import LoopbackSite, Reply, faults
 
-#: The same objects again and again, and others that are equal: a handle goes by identity.
+#: The same objects repeatedly, and equal ones: a handle compares by identity.
 HEADERS = [
     Headers(),
     Headers({"X-One": "1"}),
@@ -22,7 +22,7 @@ HEADERS = [
 COOKIES = [{}, {"a": "1"}, {"a": "1"}, {"a": "2", "b": "3"}]
 METHODS = ["GET", "GET", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"]
 BODIES = [b"", b"", b"x", b"a=1&b=2" * 500]
-#: Of several hosts, with and without their own connections, and one that is not there.
+#: Several hosts, with and without their own connections, and one that does not exist.
 TARGETS = [("127.0.0.1", "/"), ("127.0.0.1", "/a?b=c"), ("127.0.0.2", "/"), ("127.0.0.1", "/gone")]
 
 
@@ -51,7 +51,7 @@ def site():
 
 
 def exchange(fetch, site, request):
-    """Return what arrived, and what came of it."""
+    """Return the request that arrived, and the result."""
     before = len(site.requests)
     try:
         response = fetch(request)
@@ -70,7 +70,7 @@ def asked(site, target, proxied, **fields):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(wishes(), min_size=2, max_size=12))
-def test_what_is_sent_does_not_depend_on_what_was_sent_before(site, sequence):
+def test_a_request_is_sent_the_same_whatever_was_sent_before(site, sequence):
     with CurlFetch(max_connections=1, limits=Limits(total=20)) as used:
         for fields in sequence:
             request = asked(site, **fields)
@@ -79,7 +79,7 @@ def test_what_is_sent_does_not_depend_on_what_was_sent_before(site, sequence):
 
 
 @pytest.mark.parametrize("before", [[None], [20.0], [20.0, None], [None, 20.0]])
-def test_a_time_is_kept_to_after_requests_with_other_times(site, before):
+def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
     with CurlFetch(limits=Limits(total=20)) as fetch, gevent.Timeout(10):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
@@ -91,7 +91,7 @@ def test_a_time_is_kept_to_after_requests_with_other_times(site, before):
 
 
 @pytest.mark.parametrize("before", [[20.0], [20.0, 25.0]])
-def test_the_time_of_one_request_is_not_that_of_the_next_which_has_none(site, before):
+def test_the_timeout_of_a_request_does_not_hold_for_the_next_one_without(site, before):
     with CurlFetch(limits=Limits(total=0.2)) as fetch, gevent.Timeout(10):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))

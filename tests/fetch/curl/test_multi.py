@@ -1,4 +1,4 @@
-"""Transfers that wait for a connection: none waits for ever, and never do too many run."""
+"""Transfers that wait for a connection: none waits for ever, and never too many run."""
 
 from unittest import mock
 
@@ -15,7 +15,7 @@ from crawler.testing import LoopbackSite, Reply, faults
 
 
 class Visited:
-    """A page that knows how many are being answered, and calls *on_hit* with each."""
+    """A page that counts its open requests, and calls *on_hit* for each."""
 
     def __init__(self):
         self.now = self.most = 0
@@ -54,7 +54,7 @@ delays = st.lists(st.sampled_from([0, 0.001, 0.003]), min_size=1, max_size=12)
 
 @settings(deadline=None, max_examples=40)
 @given(delays, st.integers(1, 4), delays, st.integers(1, 3), st.integers(0, 5))
-def test_a_server_never_has_more_to_answer_than_there_may_be_connections(
+def test_a_server_never_has_more_open_requests_than_the_limit_of_connections(
     site, visited, first, most, second, fewer, after
 ):
     with CurlFetch(max_connections=most) as fetch:
@@ -77,7 +77,7 @@ def test_a_server_never_has_more_to_answer_than_there_may_be_connections(
 
 
 class Script:
-    """Plays steps on a CurlFetch, and looks all the time at how many transfers run."""
+    """Runs steps on a CurlFetch, and checks the number of running transfers throughout."""
 
     def __init__(self, site, most):
         self.site = site
@@ -85,7 +85,7 @@ class Script:
         self.most = most
         self.jobs = []
         self.too_many = ""
-        #: By Multi, how many may run: after lower(), those that ran before and no others.
+        #: For each Multi, how many may run: after lower(), only those that ran before.
         self.ceilings = {}
 
     def play(self, step):
@@ -179,7 +179,7 @@ HELD = ["silent", "silent", "silent", "rest"]
 @example(["quick", "quick", "silent", "silent", ("kill", 1), "rest"], 1, 9)
 @example(["quick", "tick", "quick", ("kill", 1), "tick", "close"], 4, 9)
 @example(["silent", "rest", "silent"], 1, 9)
-def test_nobody_waits_for_ever_whatever_happens_to_the_others(
+def test_no_transfer_waits_for_ever_whatever_happens_to_the_others(
     site, visited, script, most, together
 ):
     with mock.patch.object(multi, "BATCH_SIZE", together):
@@ -191,7 +191,7 @@ def play(played, script, visited):
     try:
         for step in script:
             played.play(step)
-        played.rest()  # whoever was to begin has begun, and is closed upon
+        played.rest()  # all pending transfers have started, and are closed
         assert eventually(played.nobody_waits_beside_a_free_connection), repr(played.fetch)
     finally:
         played.close()
@@ -205,7 +205,7 @@ def play(played, script, visited):
     played.close()
 
 
-def test_a_transfer_that_cannot_begin_fails_and_the_others_go_on(site):
+def test_a_transfer_that_cannot_start_fails_and_the_others_continue(site):
     elsewhere, easy = pycurl.CurlMulti(), pycurl.Curl()
     elsewhere.add_handle(easy)
     with CurlFetch() as fetch, gevent.Timeout(5):
@@ -218,7 +218,7 @@ def test_a_transfer_that_cannot_begin_fails_and_the_others_go_on(site):
     elsewhere.remove_handle(easy)
 
 
-def test_a_transfer_that_is_cancelled_before_it_begins_never_does(site, visited):
+def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visited):
     hits = []
     visited.on_hit = lambda: hits.append(1)
     easy = pycurl.Curl()
@@ -226,7 +226,7 @@ def test_a_transfer_that_is_cancelled_before_it_begins_never_does(site, visited)
     with CurlFetch() as fetch, gevent.Timeout(5):
         fetch(Request(site.url()))
         waiting = gevent.spawn(fetch._multi.perform, easy)
-        get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same turn
+        get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same iteration
         waiting.join()
         fetch(Request(site.url()))
 
