@@ -31,10 +31,6 @@ class Limits:
             if not getattr(self, limit.name) > 0:
                 raise ValueError(f"{limit.name} must be more than 0")
 
-    def check_body(self, size: int) -> None:
-        if size > self.body:
-            raise FetchError("too_large", f"the body is larger than {self.body} bytes")
-
     def check_headers(self, size: int) -> None:
         if size > self.headers:
             raise FetchError("too_large", f"the headers are larger than {self.headers} bytes")

@@ -53,7 +53,7 @@ class SessionFetch:
         except gevent.Timeout as expired:
             if expired is not timer:
                 raise
-            raise FetchError("timeout", f"took longer than {timeout:g} s") from None
+            raise _expired(timeout) from None
         if request.proxy:
             check_proxy_reply(response)
         return response
@@ -134,10 +134,14 @@ class _Exchange:
         size = 0
         while chunk := raw.read1(65536, decode_content=False):
             size += len(chunk)
-            self._limits.check_body(size)
+            coding.check_body_size(size, self._limits.body)
             if time.monotonic() - self._began > self._timeout:
-                raise FetchError("timeout", f"took longer than {self._timeout:g} s")
+                raise _expired(self._timeout)
             yield chunk
+
+
+def _expired(timeout: float) -> FetchError:
+    return FetchError("timeout", f"took longer than {timeout:g} s")
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
     for coding in reversed(_codings(content_encoding)):
         if body and _is_still_coded(body, coding):
             body = _decoder(coding)(body, max_size)
-    _check_size(len(body), max_size)
+    check_body_size(len(body), max_size)
     return body
 
 
@@ -72,7 +72,8 @@ def _decoder(coding: str) -> Callable[[bytes, int], bytes]:
     return decoder
 
 
-def _check_size(size: int, max_size: int) -> None:
+def check_body_size(size: int, max_size: int) -> None:
+    """Raise FetchError if *size* exceeds *max_size*."""
     if size > max_size:
         raise FetchError("too_large", f"the body is larger than {max_size} bytes")
 
@@ -85,7 +86,7 @@ def _gunzip(body: bytes, max_size: int) -> bytes:
             raise FetchError("bad_encoding", f"more than {MAX_MEMBERS} gzip streams in one body")
         decoded, rest = _inflate(rest, _GZIP, max_size)
         members.append(decoded)
-        _check_size(sum(map(len, members)), max_size)
+        check_body_size(sum(map(len, members)), max_size)
     return b"".join(members)
 
 
@@ -105,7 +106,7 @@ def _inflate(body: bytes, window: int, max_size: int) -> tuple[bytes, bytes]:
         decoded = stream.decompress(body, max_size + 1)
     except zlib.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    _check_size(len(decoded), max_size)
+    check_body_size(len(decoded), max_size)
     if not stream.eof:
         raise FetchError("truncated", "the compressed body stops early")
     return decoded, stream.unused_data
@@ -121,7 +122,7 @@ def _unbrotli(body: bytes, max_size: int) -> bytes:
         while body or not stream.can_accept_more_data():
             decoded.append(stream.process(body, output_buffer_limit=max_size))
             body = b""
-            _check_size(sum(map(len, decoded)), max_size)
+            check_body_size(sum(map(len, decoded)), max_size)
     except brotli.error as error:
         raise FetchError("bad_encoding", str(error)) from error
     if not stream.is_finished():

@@ -10,12 +10,9 @@ def test_limits_are_more_than_nothing(limit):
         Limits(**{limit: 0})
 
 
-def test_a_size_may_reach_its_limit_and_not_exceed_it():
-    limits = Limits(body=10, headers=20)
+def test_headers_may_reach_their_limit_and_not_exceed_it():
+    limits = Limits(headers=20)
 
-    limits.check_body(10)
     limits.check_headers(20)
-    with pytest.raises(FetchError, match="too_large: the body is larger than 10 bytes"):
-        limits.check_body(11)
     with pytest.raises(FetchError, match="too_large: the headers are larger than 20 bytes"):
         limits.check_headers(21)

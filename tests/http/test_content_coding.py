@@ -101,3 +101,9 @@ def test_every_gzip_stream_of_an_archived_body_counts():
 def test_an_archived_body_is_limited_whether_it_is_coded_or_not(body):
     with pytest.raises(FetchError, match="too_large"):
         coding.decode_archived(body, "gzip", MAX_SIZE)
+
+
+def test_a_size_may_reach_its_limit_and_not_exceed_it():
+    coding.check_body_size(10, 10)
+    with pytest.raises(FetchError, match="too_large: the body is larger than 10 bytes"):
+        coding.check_body_size(11, 10)
