@@ -43,7 +43,7 @@ class Module:
     ) -> None:
         if not callable(score):
             raise ValueError(f"score must be a function of Counts, not {score!r}")
-        self.mid = self._own(mid)
+        self.mid = self._checked_mid(mid)
         self.counts = Counts()
         self._score = score
 
@@ -85,14 +85,14 @@ class Module:
         return counts
 
     def _fail(self, counts: Counts, began: float, request: Request, cause: BaseException) -> None:
-        """Count the end of a call by *cause*; raise this module's error unless *cause* is passing."""
+        """Count the end of a call by *cause*; raise this module's error unless it is *passing*."""
         if isinstance(cause, self.passing):
             counts.handling -= 1
             return
         counts.end(began, failed=True)
         raise self.error(str(self.mid), request, describe(cause), failure_kind(cause)) from cause
 
-    def _own(self, mid: MID | str | None) -> MID:
+    def _checked_mid(self, mid: MID | str | None) -> MID:
         if mid is None:
             return MID(self.letter, _serials[self.letter].take())
         mid = MID.parse(mid) if isinstance(mid, str) else mid
