@@ -3,10 +3,15 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 RUN := .venv/.installed
 DEV := .venv/.installed-dev
+WORKERS ?= 4
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo crawl test lint types format bench clean
+# With their bytecode kept, the many processes that tests start do not compile the crawler again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo crawl test test-long lint types format bench clean
 help:            ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ \t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ \t/'
 
 demo: $(RUN)     ## crawl a bundled site on this machine and print the report
 	@$(BIN)/crawler demo
@@ -15,8 +20,11 @@ crawl: $(RUN)    ## crawl a real site: make crawl URL=https://example.org
 	@test -n "$(URL)" || { echo "usage: make crawl URL=https://example.org" >&2; exit 2; }
 	@$(BIN)/crawler crawl "$(URL)" $(ARGS)
 
-test: lint types ## lint, type-check, and run the tests
-	$(BIN)/python -m gevent.monkey --module pytest -m "not long" $(ARGS)
+test: lint types ## lint, type-check, and run the tests; only some: make test ARGS=tests/feed
+	$(PYTEST) -m "not long" $(ARGS)
+
+test-long: $(DEV) ## run soak and stress tests, and draw more examples for property tests
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile long --timeout 1800 $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -128,7 +128,7 @@ def test_a_first_request_may_reach_an_inner_host_and_so_may_later_ones_to_it():
         LINK.replace(found_on=None),
         hop("http://linked.test/"),
     ],
-    ids=str,
+    ids=["link", "link of depth 0", "found nowhere", "redirect"],
 )
 def test_only_a_first_request_is_the_users_own(request_):
     guard = AddressGuard()

@@ -1,0 +1,59 @@
+"""What all tests share: gevent's patches in parallel processes, and how property tests draw."""
+
+import os
+import threading
+from _thread import RLock  # both taken before gevent replaces them
+from queue import SimpleQueue
+
+from gevent import monkey
+from hypothesis import settings
+
+# The same examples in every run, with CI=true and without. `make test-long` draws more.
+settings.register_profile("short", derandomize=True, database=None, deadline=None)
+settings.register_profile("long", settings.get_profile("short"), max_examples=2000)
+settings.load_profile("short")
+
+
+class Arrivals:
+    """The event on which a worker of pytest-xdist waits for its next test.
+
+    A thread that gevent does not know receives the tests, so the wait blocks the process.
+    The waiter checks its queue after each wake-up, so superfluous wake-ups do no harm.
+    """
+
+    def __init__(self) -> None:
+        self._wakeups = SimpleQueue()
+
+    def set(self) -> None:
+        self._wakeups.put(None)
+
+    def clear(self) -> None:
+        """Leave the wake-ups: the waiter uses them up."""
+
+    def wait(self) -> None:
+        self._wakeups.get()
+
+
+def patch_worker() -> None:
+    """Patch this process as `python -m gevent.monkey` would, except what receives the tests."""
+    from execnet.gateway_base import ThreadExecModel
+
+    ThreadExecModel.RLock = staticmethod(RLock)
+    ThreadExecModel.Event = staticmethod(Arrivals)
+    monkey.patch_all()
+
+
+in_worker = "PYTEST_XDIST_WORKER" in os.environ
+allocate_lock = threading._allocate_lock
+if in_worker:
+    patch_worker()
+
+
+def pytest_unconfigure() -> None:
+    if in_worker:  # the main thread goes back to waiting for the thread that receives
+        threading._allocate_lock = allocate_lock
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long bytes for their argument: parallel processes must agree on the names of tests."""
+    return argname if isinstance(val, bytes) and len(val) > 40 else None
