@@ -1,6 +1,8 @@
-"""A real terminal, as far as a program can tell."""
+"""The command line in the process of the tests, and on a real terminal as far as it can tell."""
 
 import fcntl
+import importlib
+import logging
 import os
 import pty
 import re
@@ -8,10 +10,15 @@ import select
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
+import warnings
+from contextlib import chdir, contextmanager
 
 import gevent
 import pytest
+
+from crawler import cli
 
 CRAWLER = [sys.executable, "-m", "crawler"]
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -21,6 +28,52 @@ _PLAIN = {
     for name, value in os.environ.items()
     if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE"}
 }
+
+
+@contextmanager
+def _captured(number):
+    """Send what is written to the descriptor *number* to a file; yield what reads it."""
+    before = os.dup(number)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), number)
+        try:
+            yield lambda: os.pread(file.fileno(), 1 << 30, 0).decode()
+        finally:
+            os.dup2(before, number)
+            os.close(before)
+
+
+@contextmanager
+def _process(args, cwd):
+    """Change what a command finds in its process, and undo what it leaves behind there."""
+    logger, modules = logging.getLogger(), set(sys.modules)
+    handlers, level = list(logger.handlers), logger.level
+    before = sys.argv, sys.stdout, sys.stderr, list(sys.path)
+    with chdir(cwd), open(1, "w", closefd=False) as out, open(2, "w", closefd=False) as err:
+        sys.argv, sys.stdout, sys.stderr = ["crawler", *map(str, args)], out, err
+        try:
+            yield
+        finally:
+            sys.argv, sys.stdout, sys.stderr, sys.path[:] = before
+    importlib.invalidate_caches()
+    logger.handlers[:] = handlers
+    logger.setLevel(level)
+    for name in set(sys.modules) - modules:
+        if not name.startswith("crawler"):
+            del sys.modules[name]
+
+
+def crawler(*args, cwd):
+    """Run a command in this process, which is patched as its own would be: a start costs 0.5 s.
+
+    What only a process of its own shows is in test_commands.py and test_terminal.py.
+    """
+    with _captured(1) as out, _captured(2) as err:
+        with _process(args, cwd), warnings.catch_warnings(), gevent.Timeout(50):
+            warnings.simplefilter("ignore")
+            with pytest.raises(SystemExit) as end:
+                cli.main(lambda: None)
+        return subprocess.CompletedProcess(args, end.value.code, out(), err())
 
 
 def _own_the_terminal():

@@ -10,11 +10,7 @@ import pytest
 
 from crawler.cli import COMMANDS, cli
 
-CRAWLER = [sys.executable, "-m", "crawler"]
-
-
-def crawler(*args, cwd):
-    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
+from .conftest import crawler
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -57,7 +53,13 @@ def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
         "class Mine(Spider): pass\n"
     )
 
-    done = crawler("components", "spider.py", cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "crawler", "components", "spider.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
 
     assert done.stdout.splitlines()[:2] == ["gevent._socket3 gevent.hub", "True"], done.stderr
 

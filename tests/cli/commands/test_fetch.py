@@ -1,18 +1,12 @@
 """One page without a crawl: what is printed, what is said, and how it ends."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from crawler.testing import LoopbackSite, Reply
 
-CRAWLER = [sys.executable, "-m", "crawler"]
-
-
-def crawler(*args, cwd):
-    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
+from ..conftest import crawler
 
 
 @pytest.fixture

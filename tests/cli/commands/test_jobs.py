@@ -7,19 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 
 import pytest
+from gevent.event import Event
 
 from crawler.cli.commands.why import RULES
 from crawler.settings.table import SETTINGS
 from crawler.testing import LoopbackSite, Reply
 
+from ..conftest import crawler
+
 CRAWLER = [sys.executable, "-m", "crawler"]
 QUICK = ("-s", "delay=0", "-s", "robots=false", "--depth", "9")
-
-
-def crawler(*args, cwd):
-    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
 
 
 def job_of(site):
@@ -125,23 +125,40 @@ def test_the_job_of_another_spider_is_refused(site, tmp_path):
     assert "one is a job of the spider 'a', not of 'b'" in done.stderr
 
 
-def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
-    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
-    with LoopbackSite(pages) as site:
-        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: len(site.requests) > 10)
-        process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=30)
-        assert process.returncode == 3, told
-        assert re.search(r"stopped: \d+ pages are left; the same command goes on", told)
+@pytest.fixture
+def held():
+    """A site of 121 pages that answers ten requests, and the others when `release` is set."""
+    release, asked = Event(), count(1)
 
-        done = crawler(*command[3:], cwd=tmp_path)
+    def page(request):
+        n = int(request.url.rpartition("/")[2])
+        assert next(asked) <= 10 or release.wait(30)
+        return links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) if n < 40 else ""
+
+    with LoopbackSite({f"/{n}": page for n in range(121)}) as site:
+        site.release = release
+        yield site
+        release.set()
+
+
+def test_sigterm_leaves_a_job_that_can_be_gone_on_with(held, tmp_path):
+    command = ("crawl", held.url("/0"), *QUICK)
+    process = subprocess.Popen(
+        [*CRAWLER, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: len(held.requests) > 10)
+    process.send_signal(signal.SIGTERM)
+    held.release.set()
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 3, told
+    assert re.search(r"stopped: \d+ pages are left; the same command goes on", told)
+
+    done = crawler(*command, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
+    urls = [record["url"] for record in records(tmp_path / job_of(held) / "pages.jsonl")]
     assert len(urls) == len(set(urls)) == 121
-    paths = [hit.path for hit in site.requests]
+    paths = [hit.path for hit in held.requests]
     assert paths.count("/0") == 1
 
 
@@ -284,14 +301,13 @@ def test_report_prints_the_final_report_again(site, tmp_path):
     assert json.loads(told.stdout)["urls"]["done"] == 13
 
 
-def test_report_of_a_job_that_was_killed(tmp_path):
-    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
-    with LoopbackSite(pages) as site:
-        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
-        wait_for(lambda: len(site.requests) > 15)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait(timeout=10)
+def test_report_of_a_job_that_was_killed(held, tmp_path):
+    process = subprocess.Popen(
+        [*CRAWLER, "crawl", held.url("/0"), *QUICK], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    wait_for(lambda: len(held.requests) > 10)
+    process.kill()
+    process.wait(timeout=10)
 
     shown = crawler("report", cwd=tmp_path)
 

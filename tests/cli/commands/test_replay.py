@@ -1,14 +1,13 @@
 """A spider on an archive: what is missing there is told of, never passed over."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from crawler.testing import LoopbackSite
 
-CRAWLER = [sys.executable, "-m", "crawler"]
+from ..conftest import crawler
+
 SPIDER = """
 from crawler import Spider
 
@@ -19,10 +18,6 @@ class Titles(Spider):
         yield {"title": response.title}
         yield from response.links()
 """
-
-
-def crawler(*args, cwd):
-    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
 
 
 @pytest.fixture
