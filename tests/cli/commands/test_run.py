@@ -238,7 +238,7 @@ from crawler import Spider
 class Many(Spider):
     start_urls = [{site.url()!r}]
     def parse(self, response):
-        for n in range(20_000):
+        for n in range(2_000):
             yield {{"n": n, "padding": "x" * 200}}
 """
     )
