@@ -20,6 +20,7 @@ class RobotsFetches:
     def __init__(self, parts: Parts, endings: Endings) -> None:
         self._events = parts.events
         self._cache = RobotsCache(parts.rules.agent, parts.journal.learned)
+        self._politeness = parts.rules.politeness
         self._retries = parts.rules.retries
         self._journal = parts.journal
         self._waiting = parts.waiting
@@ -60,7 +61,7 @@ class RobotsFetches:
             self._endings.give_up(host)
         else:
             self._cache.obey(host, rules)
-            self._hosts.rest(host, now, self._hosts.pause_of(host), "delay")
+            self._hosts.rest(host, now, self._politeness.pause_of(host), "delay")
         self._queues.unpark(host)
         if rules is None and isinstance(result, ModuleError) and result.kind in HOST_KINDS:
             self._count_attempt(host, result)

@@ -32,7 +32,7 @@ from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running
 from .hosts.test_backoff import TOLERANCE, after, gaps, page
-from .hosts.test_host_schedule import EXACT, begin, filled, request
+from .hosts.test_host_schedule import EXACT, begin, filled, request, unpark
 
 DOMAINS = ["a.test", "b.test", "c.test"]
 
@@ -718,7 +718,7 @@ class TestAddresses:
     def test_a_host_that_cannot_use_its_turn_leaves_it_to_the_next(self, ill):
         hosts = HostSchedule(Politeness.off(per_ip=1))
         address = Address()
-        busy, sick, next_one = (hosts.known(name) for name in ("busy", "sick", "next"))
+        busy, sick, next_one = (hosts.table.find_or_add(name) for name in ("busy", "sick", "next"))
         for host in (busy, sick, next_one):
             host.address = address
             hosts.put(host, request(host.name), now=0.0)
@@ -800,11 +800,11 @@ class TestEdges:
         crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(per_ip=1), retries=Retries(1))
         address = Address()
         for name in DOMAINS[:2]:
-            crawl._parts.hosts.known(name).address = address
+            crawl._parts.hosts.table.find_or_add(name).address = address
         crawl.admit(Request("http://a.test/"))
         crawl.admit(Request("http://b.test/"))
         crawl.admit(Request("http://c.test/1"))
-        crawl._parts.hosts.unpark(crawl._parts.hosts.find("c.test"), crawl._parts.clock())
+        unpark(crawl._parts.hosts, crawl._parts.hosts.find("c.test"), crawl._parts.clock())
         crawl.set_delay("c.test", 20.0)
         by_name = {urlsplit(t.request.url).hostname: t for t in (take(crawl), take(crawl))}
         assert sorted(by_name) == ["a.test", "c.test"]

@@ -16,7 +16,7 @@ from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running
-from .hosts.test_host_schedule import EXACT, begin, request
+from .hosts.test_host_schedule import EXACT, begin, request, unpark
 
 FOUND_ON = "http://site.test/"
 
@@ -29,7 +29,7 @@ def deadline():
 
 
 def entries(hosts):
-    return len(hosts._resting) + len(hosts._ready) + len(hosts._idle)
+    return len(hosts._due._resting) + len(hosts._due._ready) + len(hosts.table._idle)
 
 
 # -- nothing is overlooked ----------------------------------------------------------------------
@@ -37,7 +37,7 @@ def entries(hosts):
 
 def opens_at(hosts, host):
     """When a request of *host* may begin, found out the long way; None if time is not enough."""
-    if host.paused or host.in_flight >= hosts.limit(host) or not host.has_work:
+    if host.paused or host.in_flight >= hosts._politeness.limit_of(host) or not host.has_work:
         return None
     if host.address is None:
         return host.due()
@@ -57,7 +57,7 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
     now, in_flight = 0.0, []
 
     def any_host():
-        host = hosts.known(f"h{dice.randrange(8)}")
+        host = hosts.table.find_or_add(f"h{dice.randrange(8)}")
         if shared and host.address is None:
             host.address = dice.choice([*shared, None])
         return host
@@ -81,8 +81,8 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
     def park():
         hosts.park(any_host(), "robots.txt")
 
-    def unpark():
-        hosts.unpark(any_host(), now)
+    def unpark_any():
+        unpark(hosts, any_host(), now)
 
     def pause():
         hosts.pause(any_host(), now, paused=dice.random() < 0.4)
@@ -92,7 +92,9 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
             list(hosts.drain(any_host(), now))
 
     for _ in range(300):
-        dice.choice([put, put, put, put_later, end, end, end, park, unpark, unpark, pause, drain])()
+        dice.choice(
+            [put, put, put, put_later, end, end, end, park, unpark_any, unpark_any, pause, drain]
+        )()
         now += dice.choice([0.0, 0.0, 0.1, 2.0])
         if dice.random() < 0.5:
             continue
@@ -124,7 +126,7 @@ def test_the_heaps_have_about_one_entry_for_each_host(number):
     now, in_flight = 0.0, []
     for n in range(number):
         for page in range(3):
-            hosts.put(hosts.known(f"h{n}"), request(f"h{n}", page), now)
+            hosts.put(hosts.table.find_or_add(f"h{n}"), request(f"h{n}", page), now)
     most = 0
 
     for _ in range(3 * number):
@@ -145,7 +147,7 @@ def test_the_heaps_have_about_one_entry_for_each_host(number):
 
 def test_a_retry_far_ahead_leaves_no_trail_of_entries():
     hosts = HostSchedule(Politeness.off())
-    host = hosts.known("a")
+    host = hosts.table.find_or_add("a")
     hosts.put_later(host, request("a", "retry"), due=1e6, now=0.0)
 
     for n in range(5_000):
@@ -160,10 +162,10 @@ def test_a_retry_far_ahead_leaves_no_trail_of_entries():
 def test_steering_leaves_no_trail_of_entries():
     hosts = HostSchedule(Politeness.off(delay=5.0))
     for n in range(10):
-        hosts.put(hosts.known(f"h{n}"), request(f"h{n}"), 0.0)
+        hosts.put(hosts.table.find_or_add(f"h{n}"), request(f"h{n}"), 0.0)
 
     for now in range(5_000):
-        host = hosts.known(f"h{now % 10}")
+        host = hosts.table.find_or_add(f"h{now % 10}")
         hosts.pause(host, float(now), paused=True)
         hosts.pause(host, float(now), paused=False)
         hosts.put(host, request(host.name, priority=now), float(now))
@@ -174,7 +176,7 @@ def test_steering_leaves_no_trail_of_entries():
 def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
     hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for n in range(20_000):
-        host = hosts.known(f"ill{n}")
+        host = hosts.table.find_or_add(f"ill{n}")
         hosts.put(host, request(host.name), 0.0)
         begin(hosts, 0.0)
         host.failures = 1
@@ -182,8 +184,8 @@ def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
         hosts.end(host, 0.0)
 
     assert len(hosts) == 20_000
-    assert not hosts._resting
-    assert not hosts._ready
+    assert not hosts._due._resting
+    assert not hosts._due._ready
     assert hosts.first() is None
     hosts.ready(3600.0 + 1801.0)
     assert len(hosts) == entries(hosts) == 0
@@ -193,7 +195,7 @@ def test_ten_thousand_hosts_of_one_address_each_get_their_turn():
     hosts = HostSchedule(Politeness.off(per_ip=4, ip_delay=0.1))
     address, now, taken = Address(), 0.0, []
     for n in range(10_000):
-        host = hosts.known(f"h{n}")
+        host = hosts.table.find_or_add(f"h{n}")
         host.address = address
         hosts.put(host, request(host.name), now)
 
@@ -305,7 +307,7 @@ def test_a_turn_among_many_hosts_costs_about_what_it_does_among_few():
         hosts = HostSchedule(Politeness(per_host=1, delay=1.0, **EXACT))
         for n in range(20_000):
             name = f"h{n % number}"
-            hosts.put(hosts.known(name), request(name, n), 0.0)
+            hosts.put(hosts.table.find_or_add(name), request(name, n), 0.0)
         now, began = 0.0, time.process_time()
         for _ in range(20_000):
             while (got := begin(hosts, now)) is None:

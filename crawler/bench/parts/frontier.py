@@ -127,10 +127,10 @@ def one_host(urls: int, requests: int) -> Cost:
 def one_address(hosts: int, requests: int) -> Cost:
     step = _DELAY / hosts
     load = Load(hosts, requests, per_ip=2 * _IN_FLIGHT, ip_delay=step)
-    address = Address()
+    table, address = load.frontier._parts.hosts.table, Address()  # noqa: SLF001
     for number in range(hosts):
         # Set before anything waits, so that no address has to be looked up.
-        load.frontier._parts.hosts.known(f"host-{number}.{_DOMAIN}").address = address  # noqa: SLF001
+        table.find_or_add(f"host-{number}.{_DOMAIN}").address = address
     return Cost(load.admit(), load.cycle(requests, step=step))
 
 

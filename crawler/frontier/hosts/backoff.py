@@ -56,7 +56,7 @@ class Backoff:
         if host.why != "delay":
             return host.why
         usual = self._politeness.delay if host.delay is None else host.delay
-        pause = self._hosts.pause_of(host)
+        pause = self._politeness.pause_of(host)
         if pause <= usual:
             return "delay"
         return "crawl-delay" if pause == host.crawl_delay else "latency"

@@ -59,7 +59,7 @@ class HostQueues:
         """Return the record by *name*; a new one has its address looked up, if that matters."""
         host = self._hosts.find(name)
         if host is None:
-            host = self._hosts.known(name)
+            host = self._hosts.table.find_or_add(name)
             if self._politeness.by_address:
                 self._hosts.park(host, "address")
                 self._addresses.look_up(host)
@@ -67,7 +67,7 @@ class HostQueues:
 
     def record(self, name: str) -> Host:
         """Return what is known of a host whose *name* somebody has typed, found yet or not."""
-        return self._hosts.known(self.shared(name.lower()))
+        return self._hosts.table.find_or_add(self.shared(name.lower()))
 
     def is_dead(self, url: str) -> bool:
         return self.name_of(url) in self.dead
@@ -86,7 +86,8 @@ class HostQueues:
     def ask(self, question: Request, now: float) -> None:
         """Let a *question* about robots.txt go before all that waits for its host."""
         host = self.host_of(question.url)
-        self._hosts.ask(host, question, now)
+        host.robots_requests = [*(host.robots_requests or ()), question]
+        self._hosts.schedule(host, now)
         self._wakeup.wake_before(host.due())
 
     def pull(self, host: Host) -> Request | None:
@@ -130,7 +131,8 @@ class HostQueues:
             self._wakeup.wake_before(host.due())
 
     def unpark(self, host: Host) -> None:
-        self._hosts.unpark(host, self._clock())
+        host.parked = ""
+        self._hosts.schedule(host, self._clock())
         self._wakeup.wake_before(host.due())
 
     def close(self) -> None:

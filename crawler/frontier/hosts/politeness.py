@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from .host import Host
+
 
 @dataclass(frozen=True)
 class Politeness:
@@ -74,12 +76,21 @@ class Politeness:
     def address_delay(self) -> float:
         return max(self.ip_delay, self.delay) if self.share == "ip" else self.ip_delay
 
-    def pause(self, latency: float, crawl_delay: float | None) -> float:
-        """Return how long a host rests after a request; jitter only ever adds."""
-        adaptive = min(self.latency_factor * latency, self.max_adaptive)
+    def pause_of(self, host: Host) -> float:
+        """Return the seconds that *host* rests after a request; jitter only ever adds."""
+        crawl_delay = host.crawl_delay or 0.0
+        if host.delay is not None:
+            return max(host.delay, crawl_delay)
+        adaptive = min(self.latency_factor * host.latency, self.max_adaptive)
         if adaptive:
             adaptive *= 1 + self.jitter * random.random()
-        return max(self.delay, adaptive, crawl_delay or 0.0)
+        return max(self.delay, adaptive, crawl_delay)
+
+    def limit_of(self, host: Host) -> int:
+        """Return how many requests *host* may have in flight: one if it fails or has a Crawl-delay."""
+        if host.crawl_delay or host.failures >= self.probe_after:
+            return 1
+        return self.per_host
 
     def growing(self, first: float, times: int) -> float:
         """Return *first*, doubled for each time after the first, with jitter."""

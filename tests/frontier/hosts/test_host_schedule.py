@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.data import Request
-from crawler.frontier.hosts.host import Address
+from crawler.frontier.hosts.host import Address, Host
 from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.frontier.hosts.politeness import Politeness
 
@@ -28,8 +28,13 @@ def begin(hosts, now):
     return host, taken
 
 
+def unpark(hosts, host, now):
+    host.parked = ""
+    hosts.schedule(host, now)
+
+
 def filled(hosts, name, number, now=0.0, **rest):
-    host = hosts.known(name)
+    host = hosts.table.find_or_add(name)
     for n in range(number):
         hosts.put(host, request(name, n, **rest), now)
     return host
@@ -72,7 +77,7 @@ def test_a_host_drained_and_refilled_keeps_its_distance():
     begin(hosts, now=0.0)
     hosts.end(host, now=1.0)
 
-    hosts.put(hosts.known("a"), request("a", "again"), now=1.5)
+    hosts.put(hosts.table.find_or_add("a"), request("a", "again"), now=1.5)
 
     assert begin(hosts, now=3.9) is None
     assert begin(hosts, now=4.0)
@@ -101,9 +106,9 @@ def test_the_delay_follows_the_latency_but_not_below_the_floor_nor_above_the_cap
     hosts.end(host, now=0.0, latency=0.1)
     assert host.ready_at == 1.0
     host.latency = 3.0
-    assert hosts.pause_of(host) == 6.0
+    assert hosts._politeness.pause_of(host) == 6.0
     host.latency = 100.0
-    assert hosts.pause_of(host) == 8.0
+    assert hosts._politeness.pause_of(host) == 8.0
 
 
 def test_a_crawl_delay_is_obeyed_however_long_and_one_at_a_time():
@@ -121,17 +126,21 @@ def test_a_crawl_delay_is_obeyed_however_long_and_one_at_a_time():
 def test_jitter_only_ever_adds():
     politeness = Politeness(delay=0.5, latency_factor=1.0, jitter=0.5)
 
-    pauses = [politeness.pause(2.0, None) for _ in range(200)]
+    host = Host("a.test")
+    host.latency = 2.0
+
+    pauses = [politeness.pause_of(host) for _ in range(200)]
 
     assert min(pauses) >= 2.0
     assert max(pauses) <= 3.0
     assert len(set(pauses)) > 100
-    assert politeness.pause(2.0, 7.0) == 7.0
+    host.crawl_delay = 7.0
+    assert politeness.pause_of(host) == 7.0
 
 
 def test_within_a_host_priority_then_depth_then_age_decide():
     hosts = HostSchedule(Politeness.off())
-    host = hosts.known("a")
+    host = hosts.table.find_or_add("a")
     for n, (priority, depth) in enumerate([(0, 2), (0, 1), (5, 3), (0, 1), (5, 1)]):
         hosts.put(host, request("a", n, priority=priority, depth=depth), now=0.0)
 
@@ -169,14 +178,15 @@ def test_a_parked_host_answers_questions_only():
     hosts.schedule(host, now=0.0)
     assert hosts.ready(0.0) is None
 
-    hosts.ask(host, request("a", "robots.txt"), now=0.0)
+    host.robots_requests = [request("a", "robots.txt")]
+    hosts.schedule(host, now=0.0)
     assert hosts.ready(0.0) is host
     host.robots_requests.pop()
     hosts.begin(host, 0.0)
     hosts.end(host, 1.0)
     assert hosts.ready(1.0) is None
 
-    hosts.unpark(host, now=1.0)
+    unpark(hosts, host, 1.0)
     assert begin(hosts, now=1.0)[1].url == "http://a/0"
 
 
@@ -205,7 +215,7 @@ def test_hosts_of_one_address_share_its_limit_and_take_turns():
     hosts = HostSchedule(Politeness.off(per_ip=2, ip_delay=1.0))
     address = Address()
     for name in "abcdef":
-        hosts.known(name).address = address
+        hosts.table.find_or_add(name).address = address
         filled(hosts, name, 2)
 
     taken, now, in_flight = [], 0.0, []
@@ -288,7 +298,7 @@ def test_no_host_is_ever_hit_harder_than_it_allows(seed, per_host, delay, names,
         nonlocal put
         for _ in range(number):
             name = f"h{dice.randrange(names)}"
-            host = hosts.known(name)
+            host = hosts.table.find_or_add(name)
             if shared and host.address is None:
                 host.address = shared[hash(name) % len(shared)]
             hosts.put(host, request(name, put, depth=dice.randrange(3)), now)
@@ -372,7 +382,7 @@ def test_a_turn_goes_on_where_robots_txt_was_asked_for():
 
     for host in (second, first):
         hosts.end(host, 0.0)
-    hosts.unpark(first, 0.0)
+    unpark(hosts, first, 0.0)
 
     assert taken_in_order(hosts, 5) == ["a", "a", "a", "b", "b"]
 
