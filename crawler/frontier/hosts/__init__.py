@@ -1,1 +1,1 @@
-"""When a request may go out: what waits for each host, and which host is next."""
+"""When a request may be fetched: what waits for each host, and which host is next."""

@@ -1,4 +1,4 @@
-"""Addresses: which hosts are one machine."""
+"""Addresses: looks up the IP addresses of hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .host import Address, Host
 
 
 class Addresses:
-    """Looks up the address of a host, so that hosts which share one can share its limits."""
+    """Looks up the IP address of each host, so that hosts of one address can share its limits."""
 
     def __init__(self, found: Callable[[Host], None]) -> None:
         self._found = found
@@ -19,19 +19,19 @@ class Addresses:
         self._lookups = Group()
 
     def look_up(self, host: Host) -> None:
-        """Set the address of *host*, then tell that it is *found*."""
+        """Set the address of *host* in a greenlet, then call *found*, also if there is none."""
         self._lookups.spawn(self._look_up, host)
 
     def close(self) -> None:
         self._lookups.kill(block=False)
-        # The frontier is freed at once when nobody holds it: its filter is large.
+        # Without this reference the frontier, whose filter is large, is freed at once.
         self._found = _ignore
 
     def _look_up(self, host: Host) -> None:
         try:
             ip = str(getaddrinfo(host.name, None)[0][4][0])
         except OSError:
-            ip = ""  # its fetch will fail; until then it is on its own
+            ip = ""  # its fetch will fail; until then it shares no limits
         if ip:
             host.address = self._known.setdefault(ip, Address())
         self._found(host)

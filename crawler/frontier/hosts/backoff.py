@@ -1,4 +1,4 @@
-"""Backoff: what the answer of a host means for the next request to it."""
+"""Backoff: how long a host rests after an answer or a failure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .politeness import Politeness
 
 
 class Backoff:
-    """Lets a host rest as it deserves: as usual, as it asks, or longer each time it fails."""
+    """Lets a host rest: for its usual delay, as long as it asks, or longer with each failure."""
 
     def __init__(self, politeness: Politeness, hosts: HostSchedule) -> None:
         self._politeness = politeness
         self._hosts = hosts
 
     def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
-        """Learn from the *result* of a fetch, and free its place."""
+        """End a request of *host*; its *result* decides how long the host rests."""
         if isinstance(result, Response) and result.flags & {"cached", "stale"}:
             self._hosts.end(host, now, asked=False)
             return
@@ -39,7 +39,12 @@ class Backoff:
     def no_robots(
         self, host: Host, asked: Host, result: Response | ModuleError, now: float
     ) -> None:
-        """Let *host* wait whose robots.txt could not be had, where *asked* has not counted that."""
+        """
+        Let *host* rest because its robots.txt could not be fetched.
+
+        *asked* is the host the request went to: after redirects it may be another. If it is the
+        same, fetched() may have counted the failure already.
+        """
         if isinstance(result, Response):
             counted = result.status in THROTTLING
         else:
@@ -50,7 +55,7 @@ class Backoff:
             self._hosts.rest(host, now, wait, "robots.txt")
 
     def why_resting(self, host: Host) -> str:
-        """Say which rule *host*, which is not due yet, rests by."""
+        """Return the name of the rule by which *host*, which is not due yet, rests."""
         if host.due() > host.ready_at:
             return "retry"
         if host.why != "delay":

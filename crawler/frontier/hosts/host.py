@@ -1,4 +1,4 @@
-"""Host: what is known of one, what waits for it, and the line of the address it shares."""
+"""Host: the state of one host and the requests that wait for it; Address: an IP address that hosts share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from ...data import Request
 from .request_queue import RequestQueue
 
-#: Seconds the failures of a host are remembered after it has rested, with nothing to do.
+#: Seconds for which the failures of an idle host are remembered after it has rested.
 _FAILURE_MEMORY = 1800.0
 
-#: Instead of the time something wakes at: it is ready, or on no heap at all.
+#: Values of *wakes_at* that are not times: ready, and on no heap.
 READY = float("-inf")
 NEVER = float("inf")
 
 
 class Address:
-    """The hosts that share an IP address; *waiting* are due, but the address is not."""
+    """An IP address that hosts share; those *waiting* are due, but the address is not."""
 
     __slots__ = ("in_flight", "ready_at", "waiting", "wakes_at")
 
@@ -31,10 +31,10 @@ class Address:
 
 class Host:
     """
-    What is known of a host, and what waits for it.
+    The state of a host, and the requests that wait for it.
 
-    It says what follows from that alone; when its turn comes, among others and by the rules
-    of politeness, is for HostSchedule, which alone changes *wakes_at*, *forget_at* and *waits_for_address*.
+    Its methods depend on this state alone. HostSchedule, with its parts, decides when the host
+    comes next, and alone changes *wakes_at*, *forget_at* and *waits_for_address*.
     """
 
     __slots__ = (
@@ -68,36 +68,36 @@ class Host:
         self.queue = RequestQueue()
         #: How many requests more wait in the overflow only, behind those in the queue.
         self.stored = 0
-        #: Requests that are to be tried again, by when; most hosts never have any.
+        #: A heap of the requests to retry, by the time they are due; most hosts never have any.
         self.retries: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
         self.ready_at = 0.0
-        #: The same before the last request began, if no other was in flight then.
+        #: The value of ready_at before the last request began, if no other was in flight then.
         self.was_ready_at = 0.0
         self.latency = 0.0
         self.crawl_delay: float | None = None
-        #: What set_delay() asked for, instead of the general delay.
+        #: The delay that set_delay() asked for, instead of the general one.
         self.delay: float | None = None
         self.failures = 0
         self.done = 0
         self.failed = 0
-        #: Requests for robots.txt, which go before all others and need no leave.
+        #: Requests for robots.txt: they come before all others, and no robots.txt applies to them.
         self.robots_requests: list[Request] | None = None
         self.paused = False
-        #: What all but robots_requests must wait for: its robots.txt, its address.
+        #: What all but robots_requests wait for: the host's robots.txt, or its address.
         self.parked = ""
-        #: Whether it stands in the line of its address.
+        #: Whether it is among those *waiting* for its address.
         self.waits_for_address = False
         #: Why it rests until ready_at.
         self.why = ""
         self.address: Address | None = None
-        #: Since when it has had its turn, its place among those of that time, and how many more
-        #: requests it may begin in it.
+        #: Its place among ready hosts during a batch: when the batch became due, and a number
+        #: that breaks ties; and how many more requests the batch may begin.
         self.batch_place = (0.0, 0)
         self.batch_left = 0
-        #: The time of its entry on the heap of those that rest; entries of other times are stale.
+        #: The time of its entry on the heap of resting hosts; entries of other times are stale.
         self.wakes_at = NEVER
-        #: The time of its entry on the heap of those that have nothing to do.
+        #: The time of its entry on the heap of idle hosts.
         self.forget_at = NEVER
 
     @property
@@ -115,7 +115,7 @@ class Host:
 
     @property
     def forgettable_at(self) -> float:
-        """When the host, with nothing to do, may be forgotten; never while anybody relies on it."""
+        """When the idle host may be forgotten; NEVER while something depends on its state."""
         if (
             self.parked
             or self.paused
@@ -128,7 +128,7 @@ class Host:
         return self.ready_at + _FAILURE_MEMORY if self.failures else self.ready_at
 
     def move_due_retries(self, now: float) -> None:
-        """Let what was to be tried again by *now* go before all of its rank."""
+        """Move the retries that are due by *now* to the front of their rank in the queue."""
         while self.retries and self.retries[0][0] <= now:
             self.queue.put_first(heapq.heappop(self.retries)[2])
 
@@ -136,10 +136,10 @@ class Host:
 @dataclass(frozen=True, slots=True)
 class HostFigures:
     """
-    One row of the table of hosts; *due_in* is None while nothing is queued or it is parked.
+    The figures of one host; *due_in* is None if nothing is queued, or the host is paused or parked.
 
-    *done* and *failed* count since the host was last heard of: one that has rested and has
-    nothing waiting is forgotten.
+    *done* and *failed* start at 0 again after the host was forgotten: a host is, when it has
+    rested and nothing waits for it.
     """
 
     host: str
@@ -150,7 +150,7 @@ class HostFigures:
     due_in: float | None
     delay: float
     why: str
-    #: The usual seconds to an answer, the latest counting most.
+    #: The average seconds until an answer; the latest answers count most.
     latency: float = 0.0
 
     @classmethod

@@ -1,4 +1,4 @@
-"""HostQueues: the requests that wait for their hosts, and the sleep until one is due."""
+"""HostQueues: the requests that wait for their hosts, and the wait until one is due."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .wakeup import Wakeup
 
 class HostQueues:
     """
-    Every request that waits, in the queue of its host; and whoever takes, asleep until one is due.
+    Keeps every waiting request in the queue of its host; take() sleeps here until one is due.
 
-    A host goes by its name, or by its registered domain where hosts of one domain share
-    their limits; where those of one address do, it waits until its own is known. An entry
-    that NearestDepth calls stale is never handed out. Whatever lets a request begin earlier than
-    the sleeper thinks wakes it.
+    The record of a host has its name, or its registered domain if the hosts of a domain share
+    their limits. If hosts of one IP address share their limits, a new host waits until its
+    address is known. Entries that NearestDepth calls stale are never handed out. Every change
+    that lets a request begin earlier than expected wakes the sleepers.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class HostQueues:
         nearest: NearestDepth,
         clock: Callable[[], float],
     ) -> None:
-        #: The names of hosts that were given up: nothing is to wait for them any more.
+        #: The names of hosts that were given up: no request may wait for them any more.
         self.dead: set[str] = set()
         self._politeness = politeness
         self._hosts = hosts
@@ -43,20 +43,20 @@ class HostQueues:
     def __len__(self) -> int:
         return self._hosts.queued - len(self._nearest)
 
-    # -- whose turn a URL waits for -----------------------------------------------------------
+    # -- the host of a URL --------------------------------------------------------------------
 
     def name_of(self, url: str) -> str:
         return self.shared(urls.host(url))
 
     def shared(self, name: str) -> str:
-        """Return the name of the record that the host *name* is kept in."""
+        """Return the name of the record that the host *name* belongs to."""
         return urls.registered_domain(name) if self._politeness.share == "domain" else name
 
     def host_of(self, url: str) -> Host:
         return self.host_named(self.shared(urls.host(url)))
 
     def host_named(self, name: str) -> Host:
-        """Return the record by *name*; a new one has its address looked up, if that matters."""
+        """Return the record *name*; look up the address of a new one if addresses have limits."""
         host = self._hosts.find(name)
         if host is None:
             host = self._hosts.table.find_or_add(name)
@@ -66,7 +66,7 @@ class HostQueues:
         return host
 
     def record(self, name: str) -> Host:
-        """Return what is known of a host whose *name* somebody has typed, found yet or not."""
+        """Return the record of the host *name*, as a user typed it; add one if there is none."""
         return self._hosts.table.find_or_add(self.shared(name.lower()))
 
     def is_dead(self, url: str) -> bool:
@@ -83,15 +83,15 @@ class HostQueues:
         self._hosts.put_later(host, request, due, now)
         self._wakeup.wake_before(host.due())
 
-    def ask(self, question: Request, now: float) -> None:
-        """Let a *question* about robots.txt go before all that waits for its host."""
-        host = self.host_of(question.url)
-        host.robots_requests = [*(host.robots_requests or ()), question]
+    def ask(self, robots_request: Request, now: float) -> None:
+        """Put a request for a robots.txt before all that waits for its host."""
+        host = self.host_of(robots_request.url)
+        host.robots_requests = [*(host.robots_requests or ()), robots_request]
         self._hosts.schedule(host, now)
         self._wakeup.wake_before(host.due())
 
     def pull(self, host: Host) -> Request | None:
-        """Return the next request of *host*, which waits no more; None if none may be taken."""
+        """Take out the next request of *host*; return None if none may be taken."""
         while host.queue.size and not host.parked:
             request = self._hosts.pull(host)
             if not self._nearest.leave(request):
@@ -99,24 +99,24 @@ class HostQueues:
         return None
 
     def drain(self, host: Host) -> Iterator[Request]:
-        """Take out all that waits for *host*."""
+        """Take out all requests that wait for *host*."""
         for request in self._hosts.drain(host, self._clock()):
             if not self._nearest.leave(request):
                 yield request
 
     def nearer(self, again: Request | Link) -> Request | Link | None:
-        """Return what waits as *again* has found it, if that is nearer to the start."""
+        """Return the waiting entry with the depth of *again* if that is smaller; otherwise None."""
         return self._nearest.nearer(again)
 
     def forget_last(self, host: Host, last: Request) -> bool:
-        """Drop the *last* request of the queue of *host*; say if it counted."""
+        """Drop the *last* request of the queue of *host*; return whether its entry was not stale."""
         self._hosts.forget_last(host)
         return not self._nearest.leave(last)
 
     # -- sleep and wake -----------------------------------------------------------------------
 
     def sleep(self, now: float, free_at: float) -> None:
-        """Wait until a request is due, though not before *free_at*; or for a sign that one may be."""
+        """Wait until a request is due, but not before *free_at*; or until woken."""
         due = self._hosts.first()
         self._wakeup.sleep(now, None if due is None else max(due[0], free_at))
 
@@ -124,7 +124,7 @@ class HostQueues:
         self._wakeup.wake()
 
     def wake_after(self, host: Host) -> None:
-        """Let whoever takes look again: *host* may be due, or others that share its address."""
+        """Wake the sleepers if *host*, or a host that shares its address, may be due earlier."""
         if host.address is not None:
             self._wakeup.wake()
         else:

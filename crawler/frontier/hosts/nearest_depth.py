@@ -1,4 +1,4 @@
-"""NearestDepth: a URL counts as found where it was found nearest to the start."""
+"""NearestDepth: the smallest depth at which each waiting URL was found."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ...data import Link, Request
 
 class NearestDepth:
     """
-    Remembers what waits, while a depth limit makes it matter how near it was found.
+    Remembers the waiting requests if the depth of a URL *matters*: if there is a depth limit.
 
-    Found again nearer, a URL waits a second time; the entry that is farther away is stale.
+    A URL that is found again at a smaller depth waits a second time; its older entry is stale.
     """
 
     def __init__(self, *, matters: bool) -> None:
@@ -24,7 +24,7 @@ class NearestDepth:
             self._waiting[found.url] = found
 
     def nearer(self, again: Request | Link) -> Request | Link | None:
-        """Return what waits as *again* has found it, if that is nearer to the start."""
+        """Return the waiting entry with the depth of *again* if that is smaller; otherwise None."""
         known = self._waiting.get(again.url)
         if known is None or known.depth <= again.depth:
             return None
@@ -32,12 +32,12 @@ class NearestDepth:
         return replace(known, depth=again.depth, found_on=again.found_on)
 
     def depth_of(self, url: str) -> int:
-        """Return the depth that *url* waits at; 0 if it does not wait."""
+        """Return the depth at which *url* waits; 0 if it does not wait."""
         known = self._waiting.get(url)
         return 0 if known is None else known.depth
 
     def leave(self, request: Request) -> bool:
-        """Forget *request*, which waits no more; say if its entry was a stale one."""
+        """Forget *request*, which no longer waits; return whether its entry was stale."""
         entry = (request.url, request.depth)
         if entry in self._stale and not request.dont_filter and request.method == "GET":
             self._stale.remove(entry)

@@ -1,4 +1,4 @@
-"""How hard a host may be hit."""
+"""Politeness: the limits for each host, and its delay and number of requests at once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ class Politeness:
     """
     Limits for each host; all times in seconds.
 
-    Between two requests lies *delay* at least, and *latency_factor* times the host's usual
-    latency (up to *max_adaptive*), from the end of the last; a Crawl-delay in robots.txt is
-    obeyed however long, one request at a time. A host that fails to answer rests for
-    *backoff*, one that says 429 or 503 for as long as it says, or *throttle*; each doubles
-    while it goes on, up to *max_backoff*. From *probe_after* failures in a row it is asked
-    one request at a time, after *give_up_after* the requests for it are settled as failed.
+    A host rests after the end of each request: for *delay*, or for *latency_factor* times its
+    average latency (at most *max_adaptive*) if that is longer. A Crawl-delay in robots.txt is
+    obeyed however long it is, and allows one request at a time. A host that fails to answer
+    rests for *backoff*; one that answers 429 or 503, for as long as it asks, or for
+    *throttle*. Both double with each failure in a row, up to *max_backoff*. After
+    *probe_after* failures in a row a host gets one request at a time; after *give_up_after*,
+    the requests for it are settled as failed.
 
-    *share* says what one record is kept for: each host, each registered domain, or each IP
-    address. *per_ip* also limits all the hosts that share an address; None leaves it out.
+    *share* says what the limits hold for: each host, each registered domain, or each IP
+    address. *per_ip* also limits all hosts of one address together; None is no such limit.
     """
 
     per_host: int = 2
@@ -55,7 +56,7 @@ class Politeness:
 
     @classmethod
     def off(cls, **changes: object) -> Politeness:
-        """Return limits for a site of one's own: no delay, no robots.txt, many at a time."""
+        """Return limits for your own site: no delay, no robots.txt, many requests at a time."""
         free: dict[str, object] = {
             "per_host": 1000,
             "delay": 0.0,
@@ -93,6 +94,6 @@ class Politeness:
         return self.per_host
 
     def growing(self, first: float, times: int) -> float:
-        """Return *first*, doubled for each time after the first, with jitter."""
+        """Return *first* seconds, doubled for each time after the first, plus jitter."""
         wait = min(first * 2.0 ** min(times - 1, 40), self.max_backoff)
         return float(wait * (1 + self.jitter * random.random()))

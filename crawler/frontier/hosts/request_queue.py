@@ -9,7 +9,7 @@ from typing import Any
 
 from ...data import Link, Request
 
-#: How many used-up places a line may keep before it is moved up.
+#: How many used places a queue may keep at its start before they are removed.
 _SLACK = 32
 
 _rank = attrgetter("rank")
@@ -20,7 +20,7 @@ class RankQueue:
     The requests of one rank, first come, first served.
 
     A link is kept as two references, its URL and the page it was found on, and becomes a
-    request when its turn comes: millions may be waiting, for thousands of hosts.
+    request when it is taken out: millions may wait, for thousands of hosts.
     """
 
     __slots__ = ("_data", "_next", "rank")
@@ -69,9 +69,9 @@ class RequestQueue:
     __slots__ = ("_rank_queues", "size")
 
     def __init__(self) -> None:
-        #: Sorted by rank; the last comes first.
+        #: Sorted by rank, the highest last: it is served first.
         self._rank_queues: list[RankQueue] = []
-        #: The same as len(), which takes longer.
+        #: The same as len(), but faster.
         self.size = 0
 
     def put(self, found: Request | Link) -> None:
@@ -84,21 +84,21 @@ class RequestQueue:
         self.size += 1
 
     def get(self) -> Request:
-        line = self._rank_queues[-1]
-        request = line.get()
-        if not line:
+        highest = self._rank_queues[-1]
+        request = highest.get()
+        if not highest:
             self._rank_queues.pop()
         self.size -= 1
         return request
 
     def last(self) -> Request | None:
-        """Return the request that would come last; None if there is none, or it is a link."""
+        """Return the request that would come last; None if the queue is empty, or it is a link."""
         return self._rank_queues[0].last() if self._rank_queues else None
 
     def remove_last(self) -> None:
-        line = self._rank_queues[0]
-        line.remove_last()
-        if not line:
+        lowest = self._rank_queues[0]
+        lowest.remove_last()
+        if not lowest:
             del self._rank_queues[0]
         self.size -= 1
 

@@ -1,4 +1,4 @@
-"""Wakeup: waits for a time, and for an earlier one to turn up."""
+"""Wakeup: a sleep until a time that can be cut short."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gevent.event import Event
 
 
 class Wakeup:
-    """Whoever takes from the frontier sleeps here; only what is due earlier wakes it."""
+    """Frontier.take() sleeps here; it is woken only by what is due earlier than it waits for."""
 
     def __init__(self) -> None:
         self._sleepers = 0
@@ -14,7 +14,7 @@ class Wakeup:
         self._woken = Event()
 
     def sleep(self, now: float, until: float | None) -> None:
-        """Wait *until* a time, None for as long as it takes; or until woken."""
+        """Wait *until* a time, or until woken; None is no time limit."""
         self._until = float("inf") if until is None else until
         self._woken.clear()
         self._sleepers += 1
@@ -24,7 +24,7 @@ class Wakeup:
             self._sleepers -= 1
 
     def wake_before(self, due: float) -> None:
-        """Wake whoever would sleep past *due*."""
+        """Wake the sleepers if they would sleep past *due*."""
         if self._sleepers and due < self._until:
             self._woken.set()
 
