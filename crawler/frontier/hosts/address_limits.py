@@ -19,7 +19,7 @@ class AddressLimits:
         self._due = due
 
     def must_wait(self, host: Host, address: Address, now: float) -> bool:
-        """Return whether *host*, which is due, has to wait for its *address*; from now on it does."""
+        """Return whether *host*, which is due, must wait for *address*; if so it begins to wait."""
         if not address.waiting and self._is_free(address, now):
             return False
         host.waits_for_address = True

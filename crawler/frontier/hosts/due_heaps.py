@@ -16,7 +16,8 @@ _SLACK = 100
 
 class DueHeaps:
     """
-    Orders hosts and addresses: resting, by the time they are due; ready, by that time less priority.
+    The hosts and addresses that rest, by the time they are due; and those that are ready, by
+    that time less their priority.
 
     Each has one live entry, at its *wakes_at*; an entry of another time is stale. One that
     becomes due later keeps its entry, which is corrected when it comes up; only one that

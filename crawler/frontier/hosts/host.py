@@ -1,4 +1,4 @@
-"""Host: the state of one host and the requests that wait for it; Address: an IP address that hosts share."""
+"""Host: the state of one host, and what waits for it. Address: an IP address that hosts share."""
 
 from __future__ import annotations
 

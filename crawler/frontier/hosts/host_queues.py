@@ -109,7 +109,7 @@ class HostQueues:
         return self._nearest.nearer(again)
 
     def forget_last(self, host: Host, last: Request) -> bool:
-        """Drop the *last* request of the queue of *host*; return whether its entry was not stale."""
+        """Drop the *last* request in the queue of *host*; return whether it was not stale."""
         self._hosts.forget_last(host)
         return not self._nearest.leave(last)
 

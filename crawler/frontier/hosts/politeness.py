@@ -88,7 +88,7 @@ class Politeness:
         return max(self.delay, adaptive, crawl_delay)
 
     def limit_of(self, host: Host) -> int:
-        """Return how many requests *host* may have in flight: one if it fails or has a Crawl-delay."""
+        """Return how many requests to *host* may be in flight: one if it fails or asks for a delay."""
         if host.crawl_delay or host.failures >= self.probe_after:
             return 1
         return self.per_host
