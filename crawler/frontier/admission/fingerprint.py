@@ -25,7 +25,7 @@ def fingerprint_of(
     """
     Return 16 bytes that stand for a request; *headers* are those that make a difference.
 
-    Each part is preceded by its length, so that no two different requests run together.
+    Each part is preceded by its length, so that different requests never give the same text.
     The case of header names does not count, nor does their order.
     """
     text = f"{method} {len(canonical)} {canonical}".encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Which requests belong to a crawl."""
+"""Scope: which URLs belong to a crawl."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ... import url as urls
 from ...errors import InvalidURL
 
-#: Up to where a URL tells its host; longer ones are not worth remembering.
+#: A URL up to the end of its host and port; longer ones are not worth caching.
 _SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[^]\s]*]|[^:\s]*)(?::(?P<port>.*))?", re.DOTALL)
 _PART_OF_A_URL = re.compile(r"[/\\?#@]")
@@ -22,16 +22,17 @@ _DIGITS = re.compile(r"[0-9]{1,5}")
 @dataclass(frozen=True)
 class Scope:
     """
-    Says of a URL whether it belongs to the crawl, by scheme, host, depth, length and pattern.
+    Decides whether a URL belongs to the crawl, by scheme, host, depth, length and patterns.
 
-    Of *accepted_domains*, a registered domain ("example.org") accepts all its hosts; any
-    other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") only itself; a port
-    ("example.org:8080") narrows either. *own_domains* are those of the first requests: see
-    including(). A URL at *max_depth* is fetched; None is no limit.
+    An entry of *accepted_domains* that is a registered domain ("example.org") accepts all its
+    hosts; any other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") accepts only
+    itself; a port ("example.org:8080") limits either to that port. *own_domains* are the
+    domains of the first requests: see including(). A URL at *max_depth* is fetched; None is
+    no limit.
 
-    *include* and *exclude* are regular expressions, searched for anywhere in a canonical
-    URL: one of the first must be found, if there are any, and none of the second. The first
-    requests need not match *include*: they lead to the pages wanted, and may be others.
+    *include* and *exclude* are regular expressions that are searched for anywhere in a
+    canonical URL. If there are *include* patterns, one of them must match; no *exclude* pattern
+    may match. The first requests need not match *include*: they lead to the wanted pages.
     """
 
     accepted_domains: Collection[str] = ()
@@ -60,9 +61,9 @@ class Scope:
 
     def including(self, first: Iterable[str]) -> Scope:
         """
-        Return a scope that accepts the domains of the *first* URLs too, on any port.
+        Return a scope that also accepts the domains of the *first* URLs, on any port.
 
-        A URL that cannot be crawled adds nothing: refusal() will say why.
+        A URL that cannot be crawled adds nothing: refusal() will return the reason.
         """
         crawlable = [url for url in first if self._of_any(url) in (None, "domain")]
         own = {urls.registered_domain(urls.host(url)) for url in crawlable}
@@ -70,10 +71,10 @@ class Scope:
 
     def refusal(self, url: str, depth: int) -> str | None:
         """
-        Say why *url*, found at *depth*, is out of scope; None if it is in.
+        Return why *url*, found at *depth*, is out of scope; None if it is in scope.
 
-        The reason is one of invalid, scheme, domain, depth, length, exclude and include: the
-        first that holds.
+        The reason is the first that holds of: invalid, scheme, domain, depth, length, exclude,
+        include.
         """
         site = _SITE.match(url)
         reason = self._of_site(site[0]) if site else self._of_any(url)
@@ -110,7 +111,7 @@ class Scope:
         return list(map(re.compile, self.include)), list(map(re.compile, self.exclude))
 
     def _may_accept(self, host: str) -> bool:
-        """Say if an accepted domain is *host*, or ends it: for the others no list is needed."""
+        """Return whether *host* is, or ends with, an accepted domain; quick, for most hosts do not."""
         labels = host.rsplit(".", self._most_labels)
         ends = (".".join(labels[place:]) for place in range(len(labels)))
         return host in self._names or not self._names.isdisjoint(ends)
@@ -121,7 +122,7 @@ class Scope:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """All that is accepted, without ports."""
+        """All accepted domains and hosts, without ports."""
         return self.own_domains | {_without_port(domain) for domain in self.accepted_domains}
 
     def _accepts(self, host: str, port: int | None) -> bool:
@@ -144,7 +145,7 @@ def _pattern(name: str, entry: Any) -> str:
     try:
         re.compile(entry)
     except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"{name} pattern {entry!r} is no regular expression: {error}") from None
+        raise ValueError(f"{name} pattern {entry!r} is not a regular expression: {error}") from None
     return entry
 
 
@@ -153,7 +154,7 @@ def _is_count(value: Any, at_least: int) -> bool:
 
 
 def _domain(entry: Any) -> str:
-    """Return *entry* as _accepts() compares it; a ValueError if it could never match."""
+    """Return *entry* in the form that _accepts() compares; ValueError if it could never match."""
     if not isinstance(entry, str):
         raise _useless(entry, "is not text")
     text = entry.strip()

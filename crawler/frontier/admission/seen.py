@@ -1,11 +1,11 @@
 """
-Which requests have been met before.
+Seen: which requests were found before.
 
     request ──fingerprint──▶ 16 bytes ──Seen.add──▶ was it new?
 
-ExactSeen makes no mistakes, BloomSeen takes a tenth of the memory, MmapSeen is the same in
-mapped files. A Bloom filter never takes an old key for a new one, so no page is fetched
-twice; but at its error rate it takes a new one for old.
+ExactSeen makes no errors, BloomSeen takes a tenth of the memory, MmapSeen is the same in
+mapped files. A Bloom filter never calls an old key new, so no page is fetched twice; but it
+calls new keys old, at its error rate.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Protocol
 
 import rbloom
 
-#: How much of the error rate the first filter of a chain may use; each further one may use
-#: half of the one before. They sum up to 0.9: filters round the number of their hashes
+#: The share of the error rate that the first filter of a chain may use; each further filter may
+#: use half of the share before. They sum up to 0.9: filters round the number of their hashes
 #: down, which costs up to a tenth.
 _FIRST_SHARE = 0.45
 _GROWTH = 2
@@ -29,29 +29,29 @@ _number = partial(int.from_bytes, byteorder="big", signed=True)
 
 
 class Seen(Protocol):
-    """A set of fingerprints that can be asked and told in one step."""
+    """A set of fingerprints, which looks up and adds a key in one step."""
 
     def add(self, key: bytes) -> bool:
-        """Remember *key* and say if it was new."""
+        """Remember *key*; return whether it was new."""
         ...
 
     def __contains__(self, key: bytes) -> bool:
-        """Say if *key* would not be new, and remember nothing."""
+        """Return whether *key* is not new; do not remember it."""
         ...
 
     def __len__(self) -> int:
-        """How many keys were new."""
+        """Return how many keys were new."""
         ...
 
 
 class ExactSeen:
-    """Remembers every key: no mistakes, about 100 bytes each."""
+    """Remembers every key: no errors, about 100 bytes for each key."""
 
     def __init__(self) -> None:
         self._keys: set[bytes] = set()
 
     def add(self, key: bytes) -> bool:
-        """Remember *key* and say if it was new, in one step."""
+        """Remember *key*; return whether it was new."""
         before = len(self._keys)
         self._keys.add(key)
         return len(self._keys) > before
@@ -68,10 +68,10 @@ class ExactSeen:
 
 class _Filters:
     """
-    Bloom filters that together never fill up, the newest first.
+    A chain of Bloom filters that grows when it is full, the newest first.
 
-    Each is larger than the one before, and less often mistaken, so that the sum of all
-    error rates has a limit.
+    Each filter is larger than the one before and has a lower error rate, so that the sum of
+    all error rates has a limit.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class _Filters:
         self._grow()
 
     def add(self, key: bytes) -> bool:
-        """Remember *key*, of 16 bytes, and say if it was new, in one step."""
+        """Remember *key*, of 16 bytes; return whether it was new."""
         if key in self:
             return False
         if self._count >= self._capacity:
@@ -99,7 +99,7 @@ class _Filters:
         return True
 
     def __contains__(self, key: bytes) -> bool:
-        for bloom in self._filters:  # noqa: SIM110 - a generator would cost more than the filters
+        for bloom in self._filters:  # noqa: SIM110 - a generator costs more than the filters
             if key in bloom:
                 return True
         return False
@@ -128,17 +128,17 @@ class _Filters:
 
 class BloomSeen(_Filters):
     """
-    Remembers keys in Bloom filters: 6 to 12 bytes each, with no ceiling.
+    Remembers any number of keys in Bloom filters, with 6 to 12 bytes for each key.
 
-    At most *error_rate* of the new keys are taken for old ones, however many there are.
-    The first filter holds *capacity* keys; 10 million keys fit the default in 63 MB.
+    At most the share *error_rate* of the new keys is called old, however many there are.
+    The first filter holds *capacity* keys; with the defaults, 10 million keys take 63 MB.
     """
 
     def __init__(self, capacity: int = 700_000, error_rate: float = 1e-9) -> None:
         super().__init__(capacity, error_rate, _in_memory)
 
     def update(self, keys: Sequence[bytes]) -> None:
-        """Remember many *keys*, each of which counts as new."""
+        """Remember many *keys*, and count each of them as new."""
         while self._count + len(keys) > self._capacity:
             self._grow()
         self._filters[0].update(keys)
@@ -152,9 +152,9 @@ class MmapSeen(_Filters):
     """
     Remembers keys in Bloom filters that are mapped files: *path*.0, *path*.1 and so on.
 
-    Files that exist are gone on with, by the *capacity* and *error_rate* they were made
-    for; the number of keys in the last of them is then an estimate. What was added is
-    there after a crash of the process, not of the machine. Needs the extra ``mmap``.
+    Files that exist are opened and used further, with the *capacity* and *error_rate* they
+    were made for; the number of keys in the last of them is then an estimate. Keys survive a
+    crash of the process, but not of the machine. Needs the extra ``mmap``.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class MmapSeen(_Filters):
         self._count = self._capacity - free
 
     def close(self) -> None:
-        """Write what is not on disk yet, and let the files go."""
+        """Write what is not on disk yet, and close the files."""
         for bloom in self._filters:
             bloom.close()
 
@@ -183,7 +183,7 @@ def _in_memory(_place: int, capacity: int, error_rate: float) -> rbloom.Bloom:
 
 
 class _Mapped:
-    """Opens the files of a chain, or makes them."""
+    """Opens or makes the files of a chain."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -198,7 +198,7 @@ class _Mapped:
         return Path(self._name(place)).exists()
 
     def made_for(self) -> tuple[int, float] | None:
-        """Return the capacity and error rate of the chain that is there, if one is."""
+        """Return the capacity and error rate of the chain in the files; None if there are none."""
         if not self.has(0):
             return None
         first = self._bloom.open(self._name(0))
@@ -208,7 +208,7 @@ class _Mapped:
         name = self._name(place)
         if self.has(place):
             return self._bloom.open(name)
-        # A file that has its name is whole, even after a crash.
+        # The file gets its final name when it is complete, so a crash leaves no partial file.
         bloom = self._bloom(capacity, error_rate, f"{name}.new", perm=0o644)
         Path(f"{name}.new").rename(name)
         return bloom

@@ -1,8 +1,8 @@
 """
-Where a site goes on for ever: pages that are made up as fast as they are fetched.
+TrapGuard: finds URLs of sites that generate pages without end.
 
-Each guess errs on the side of the site: only what hardly any honest site has is taken for a
-trap, and the default limits let a large site through.
+Each rule is cautious: it refuses only what hardly any honest site has, and its default limit
+lets a large site through.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import re
 
 from ...url import host
 
-#: Where the host of any URL has begun, so that the next slash begins the path.
+#: A position inside the host of any URL: the next slash after it begins the path.
 _IN_HOST = len("https://")
 
 #: A year with its month and perhaps its day: "2031/05", "2031-5-17", "2031&month=5". Digits
-#: in one row are more often the number of an article. What it begins with is quick to find.
+#: without separators are more often the number of an article. The literal start of the pattern
+#: is quick to find.
 _DATE = re.compile(
     r"""
     (?: 19 | 20 ) (?<! [0-9].. ) [0-9]{2}
@@ -26,25 +27,25 @@ _DATE = re.compile(
     re.VERBOSE,
 )
 
-#: How many URLs are kept for each reason.
+#: How many sample URLs are kept for each reason.
 _SAMPLES = 3
 
 
 class TrapGuard:
     """
-    Says of a URL whether it leads deeper into a trap, or is one too many for its host.
+    Refuses URLs that lead deeper into a trap, or exceed the page limit of their host.
 
-    It wants to be asked once about each URL that is new, because asking counts:
+    Call refusal() once for each new URL, because each call counts:
 
     - trap_depth: the path has more than *max_segments* parts.
-    - trap_repeat: one part comes more than *max_repeats* times in the path, or several
-      together *max_repeats* times in a row, as in ``/a/b/a/b/a/b``.
-    - trap_calendar: more than *max_dates* URLs differ in nothing but a date.
-    - trap_query: more than *max_query_variants* URLs differ in nothing but the query.
+    - trap_repeat: one part occurs more than *max_repeats* times in the path, or a group of
+      parts occurs *max_repeats* times in a row, as in ``/a/b/a/b/a/b``.
+    - trap_calendar: more than *max_dates* URLs differ only in a date.
+    - trap_query: more than *max_query_variants* URLs differ only in the query.
     - host_cap: *max_pages_per_host* URLs of the host were let through; None is no limit.
 
-    Of dates and of queries, it keeps count for the last *most_counted* at most; the numbers
-    of the hosts are kept for good. *samples* are the first few URLs of each reason.
+    Dates and queries are counted for the latest *most_counted* URLs without them; hosts are
+    counted for the whole crawl. *samples* are the first few URLs of each reason.
     """
 
     def __init__(
@@ -70,8 +71,8 @@ class TrapGuard:
         self._pages: dict[str, int] = {}
 
     def refusal(self, url: str) -> str | None:
-        """Say why *url*, canonical and new, should not be fetched; None if it may be."""
-        reason = self._judge(url)
+        """Return why *url*, canonical and new, should not be fetched; None if it may be."""
+        reason = self._reason(url)
         if reason is not None:
             sample = self.samples.setdefault(reason, [])
             if len(sample) < _SAMPLES:
@@ -79,16 +80,16 @@ class TrapGuard:
         return reason
 
     def count(self, url: str) -> None:
-        """Count *url*, which was let through earlier."""
+        """Count *url*, which an earlier run let through."""
         query = url.find("?")
         if query >= 0:
             self._queries.add(url[:query])
         if _has_date(url):
             self._dates.add(_DATE.sub("", url))
         if self._max_pages is not None:
-            self._is_full(host(url))
+            self._count_page(host(url))
 
-    def _judge(self, url: str) -> str | None:
+    def _reason(self, url: str) -> str | None:
         query = url.find("?")
         end = len(url) if query < 0 else query
         segments = url.count("/", _IN_HOST, end - 1)
@@ -100,14 +101,17 @@ class TrapGuard:
             return "trap_calendar"
         if query >= 0 and self._queries.add(url[:query]) > self._max_query_variants:
             return "trap_query"
-        return "host_cap" if self._max_pages is not None and self._is_full(host(url)) else None
+        if self._max_pages is not None and not self._count_page(host(url)):
+            return "host_cap"
+        return None
 
-    def _is_full(self, name: str) -> bool:
+    def _count_page(self, name: str) -> bool:
+        """Count one more page of the host *name*; return False if it has all it may have."""
         pages = self._pages.get(name, 0)
         if pages == self._max_pages:
-            return True
+            return False
         self._pages[name] = pages + 1
-        return False
+        return True
 
     def __repr__(self) -> str:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
@@ -115,10 +119,10 @@ class TrapGuard:
 
 class _Counts:
     """
-    Counts by name, for *most* names at most: those not met for longest are forgotten.
+    Counts by name, for at most *most* names: the least recently counted are forgotten.
 
-    Names live in two dicts, and move to the younger one when met. Once that has half of
-    all, it becomes the older one, and the names that are in that one go.
+    Names are in two dicts, and move to the younger dict when counted. When that holds half of
+    *most*, it becomes the older dict, and the names in the previous older dict are dropped.
     """
 
     def __init__(self, most: int) -> None:
@@ -127,7 +131,7 @@ class _Counts:
         self._old: dict[int, int] = {}
 
     def add(self, name: str) -> int:
-        """Count *name* once more, and say how often that was; its hash is all that is kept."""
+        """Count *name* once more; return its count. Only its hash is kept."""
         key = hash(name)
         count = self._young.get(key)
         if count is None:
@@ -142,7 +146,7 @@ class _Counts:
 
 
 def _has_date(url: str) -> bool:
-    """Say so, and quickly of the many that do not even have a century."""
+    """Return whether *url* has a date; quickly for the many URLs without a century."""
     return ("20" in url or "19" in url) and _DATE.search(url) is not None
 
 
