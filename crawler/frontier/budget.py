@@ -1,4 +1,4 @@
-"""Where a crawl ends, however much there is left; and what it has cost so far."""
+"""Budget: what a crawl may cost. Spending: what it has cost so far."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ class Budget:
     """
     What a whole crawl may cost; None is no limit.
 
-    When it is used up nothing new is taken, and what waits is settled as refused with the limit's
-    name. *min_rate* is pages a second: a crawl that stays below it for *patience* seconds
-    is cut off as ``slow``. *bandwidth*, in bytes a second, is kept to, not a reason to stop.
+    When a limit is reached, nothing new is taken, and all that waits is settled as refused, with
+    the name of the limit. *min_rate* is in pages a second: a crawl that stays below it for
+    *patience* seconds is cut off as ``slow``. *bandwidth*, in bytes a second, slows the crawl
+    down and does not end it.
     """
 
     pages: int | None = None
@@ -35,7 +36,7 @@ class Budget:
 
 class Spending:
     """
-    What a crawl has cost so far, held against its *budget*.
+    What a crawl has cost so far, compared with its *budget*.
 
     A page is counted when its first fetch begins: retries and redirect hops are part of it.
     """
@@ -43,13 +44,13 @@ class Spending:
     def __init__(self, budget: Budget, ledger: Ledger) -> None:
         self.begun = 0
         self.bytes = 0
-        #: When the bandwidth used so far will have been made up for.
+        #: The time before which the bandwidth limit lets nothing more be fetched.
         self.free_at = 0.0
         self._budget = budget
         self._ledger = ledger
 
     def begin(self, request: Request) -> bool:
-        """Count *request* as a page, if it is a new one; say if there is one left."""
+        """Count *request* if it is a new page; return False if no page is left in the budget."""
         if request.attempts or request.redirects:
             return True
         if self._budget.pages is not None and self.begun >= self._budget.pages:
@@ -58,7 +59,7 @@ class Spending:
         return True
 
     def take_back(self, request: Request) -> None:
-        """Undo begin(): *request* was not fetched after all."""
+        """Undo begin() for *request*, which was not fetched."""
         self.begun -= not (request.attempts or request.redirects)
 
     def weigh(self, size: int, now: float) -> None:
@@ -69,7 +70,7 @@ class Spending:
 
     @property
     def used_up(self) -> str | None:
-        """The limit, of those for bytes and for errors, that has been reached; None if none has."""
+        """The name of the byte or error limit if it has been reached; otherwise None."""
         budget = self._budget
         if budget.bytes is not None and self.bytes >= budget.bytes:
             return "byte_limit"

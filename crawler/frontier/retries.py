@@ -1,4 +1,4 @@
-"""Which failures are worth another try, and when."""
+"""Retries: which failures are worth another attempt, and when."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from ..data import Response
 from ..errors import ModuleError, Retry
 
-#: Failures to reach a host at all: they tell about the host, not about one page.
+#: Failures to reach a host: they concern the host, not a single page.
 HOST_KINDS = frozenset({"dns", "connect", "tls", "timeout", "network"})
-#: Answers by which a host asks to be left alone for a while.
+#: Statuses with which a host asks for a pause.
 THROTTLING = frozenset({429, 503})
 
 
 @dataclass(frozen=True)
 class Retries:
     """
-    How often a request may be tried, and after what.
+    How many attempts a request has, and which failures lead to another attempt.
 
-    The first retry waits *wait* seconds, each further one twice as long; a Retry-After
-    counts instead where it is longer.
+    The first retry waits *wait* seconds, each further one twice as long as the one before; a
+    longer Retry-After replaces this.
     """
 
     attempts: int = 3
@@ -40,7 +40,7 @@ class Retries:
             raise ValueError(f"wait must be 0 or more seconds, not {self.wait!r}")
 
     def worth_another(self, result: Response | ModuleError, attempts: int) -> bool:
-        """Say if *result*, which ended attempt number *attempts*, calls for one more."""
+        """Return whether to try again after *result*, the end of attempt number *attempts*."""
         if attempts >= self.attempts:
             return False
         if isinstance(result, Response):
