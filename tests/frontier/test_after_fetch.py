@@ -5,6 +5,9 @@ from crawler.errors import DownloadError, Refusal, Retry
 from crawler.frontier import ExactSeen, Next, Politeness, Retries, Scope, TrapGuard, failed, refused
 from crawler.frontier.admission.admission import Admission
 from crawler.frontier.after_fetch import AfterFetch, Hop, RetryLater
+from crawler.testing import Reply, Site
+
+from .sites import page
 
 PAGE = Request("http://a.test/")
 
@@ -92,3 +95,12 @@ def test_a_page_that_has_gone_for_good_is_remembered(after_fetch):
     after_fetch.decide(PAGE, answer(301, location="/new"), is_last=False)
 
     assert after_fetch.moved == {"http://a.test/": "http://a.test/new"}
+
+
+def test_pages_that_have_moved_for_good_are_recorded(crawl):
+    pages = {"/": page("/old", "/away"), "/old": Reply(301, {"Location": "/new"}), "/new": page()}
+    site = Site(pages | {"/away": Reply(302, {"Location": "/for-now"}), "/for-now": page()})
+
+    summary, _ = crawl(site.url("/"), fetch=site, robots=False)
+
+    assert summary.moved == 1

@@ -1,9 +1,15 @@
+import time
+
 import pytest
 
 from crawler.data import Request
+from crawler.errors import FetchError
 from crawler.frontier import Budget, failed
 from crawler.frontier.budget import Spending
 from crawler.frontier.ledger import Ledger
+from crawler.testing import Site
+
+from .sites import page
 
 PAGE = Request("http://a.test/")
 RETRY = PAGE.replace(attempts=("timeout",))
@@ -64,3 +70,80 @@ def test_bandwidth_that_was_used_must_be_made_up_for():
     spent.weigh(100, now=50.0)
     assert spent.free_at == 51.0
     assert spent.used_up is None
+
+
+# -- limits of a crawl ------------------------------------------------------------------------
+
+
+class TestCrawls:
+    def test_the_page_limit_is_exact_and_the_rest_has_its_outcome(self, crawl):
+        site = Site({f"/{n}": page(f"/{n + 1}", f"/{n + 100}") for n in range(300)})
+
+        summary, _ = crawl(site.url("/0"), fetch=site, robots=False, budget=Budget(pages=10))
+
+        assert len(site.requests) == 10
+        assert summary.urls.done == 10
+        assert summary.urls.refused["page_limit"] > 0
+
+    def test_the_byte_limit(self, crawl):
+        site = Site({f"/{n}": page(f"/{n + 1}", f"/{n + 2}") + "x" * 1000 for n in range(300)})
+
+        summary, _ = crawl(
+            site.url("/0"), fetch=site, robots=False, per_host=1, budget=Budget(bytes=5000)
+        )
+
+        assert 5 <= len(site.requests) <= 6
+        assert "byte_limit" in summary.urls.refused | summary.urls.turned_away
+
+    def test_the_error_limit(self, crawl):
+        site = Site({f"/{n}": FetchError("too_large", "!") for n in range(50)})
+
+        summary, _ = crawl(
+            [site.url(path) for path in map("/{}".format, range(50))],
+            fetch=site,
+            robots=False,
+            per_host=1,
+            budget=Budget(errors=3),
+        )
+
+        assert summary.urls.failed == {"too_large": 3}
+        assert summary.urls.refused == {"error_limit": 47}
+
+    def test_the_time_limit(self, crawl):
+        endless = {"/": lambda request: page(f"/?{time.monotonic()}", f"/?{time.monotonic()}b")}
+        site = Site(endless)
+
+        summary, _ = crawl(
+            site.url("/"), fetch=site, robots=False, delay=0.01, budget=Budget(seconds=0.3)
+        )
+
+        assert "time_limit" in summary.urls.refused | summary.urls.turned_away
+
+    def test_a_crawl_that_has_become_too_slow_is_cut_off(self, crawl):
+        pages = {f"/{n}": page() for n in range(5)}
+        site = Site(pages)
+
+        summary, _ = crawl(
+            [site.url(path) for path in pages],
+            fetch=site,
+            robots=False,
+            per_host=1,
+            delay=5.0,
+            budget=Budget(min_rate=100, patience=0.3),
+        )
+
+        assert summary.urls.refused == {"slow": 4}
+
+    def test_bandwidth_is_kept_to(self, crawl):
+        site = Site({f"/{n}": "x" * 10_000 for n in range(6)})
+        began = time.monotonic()
+
+        crawl(
+            [site.url(f"/{n}") for n in range(6)],
+            fetch=site,
+            robots=False,
+            per_host=1,
+            budget=Budget(bandwidth=100_000),
+        )
+
+        assert time.monotonic() - began >= 0.5

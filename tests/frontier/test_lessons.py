@@ -1,7 +1,7 @@
 """
 Defects that other crawlers have had, one test each; the comment says which and where.
 
-What hosts and manners prove already is not repeated here.
+What the tests of hosts/ prove already is not repeated here.
 """
 
 import inspect
@@ -31,8 +31,8 @@ from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running
-from .hosts.test_backoff import TOLERANCE, after, gaps, page
-from .hosts.test_host_schedule import EXACT, begin, filled, request, unpark
+from .hosts.scheduling import EXACT, begin, filled, request, unpark
+from .sites import TOLERANCE, after, gaps, page
 
 DOMAINS = ["a.test", "b.test", "c.test"]
 

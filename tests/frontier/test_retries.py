@@ -1,9 +1,12 @@
 import pytest
 
 from crawler.data import Request, Response
-from crawler.errors import DownloadError
+from crawler.errors import DownloadError, FetchError
 from crawler.frontier import Retries
 from crawler.frontier.retries import HOST_KINDS
+from crawler.testing import Reply, Site
+
+from .sites import after, page
 
 HOME = "http://site.test/"
 
@@ -80,3 +83,42 @@ def test_kinds_and_statuses_can_be_chosen():
 
 def test_what_tells_about_a_host_is_always_worth_another_try():
     assert Retries().kinds >= HOST_KINDS
+
+
+class TestCrawls:
+    @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+    def test_a_passing_trouble_is_tried_again(self, crawl, status):
+        site = Site({"/": after(2, Reply(status), page())})
+
+        summary, errors = crawl(site.url("/"), fetch=site, robots=False)
+
+        assert len(site.requests) == 3
+        assert summary.urls.done == 1
+        assert not errors
+
+    @pytest.mark.parametrize("status", [400, 403, 404, 410, 501])
+    def test_a_lasting_answer_is_not(self, crawl, status):
+        site = Site({"/": Reply(status)})
+
+        crawl(site.url("/"), fetch=site, robots=False)
+
+        assert len(site.requests) == 1
+
+    def test_a_final_failure_keeps_how_every_attempt_ended(self, crawl):
+        site = Site({"/": after(1, Reply(500), FetchError("truncated", "half of it"))})
+
+        def fetch(request):
+            return site(request)
+
+        summary, [error] = crawl(site.url("/"), fetch=fetch, robots=False)
+
+        assert summary.urls.failed == {"truncated": 1}
+        assert error.request.attempts == ("status 500", "FetchError: truncated: half of it")
+        assert "FetchError: truncated" in error.reason
+
+    def test_retries_keep_the_identity_of_the_request(self, crawl):
+        site = Site({"/": Reply(500)})
+
+        crawl(site.url("/"), fetch=site, robots=False)
+
+        assert len({r.id for r in site.requests}) == 1

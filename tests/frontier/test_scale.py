@@ -1,4 +1,4 @@
-"""The frontier at size: its structures stay small, and sick hosts slow no others."""
+"""The frontier at size: nothing is overlooked, memory stays small, sick hosts slow no others."""
 
 import random
 import time
@@ -16,7 +16,7 @@ from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running
-from .hosts.test_host_schedule import EXACT, begin, request, unpark
+from .hosts.scheduling import EXACT, begin, request, unpark
 
 FOUND_ON = "http://site.test/"
 
@@ -26,10 +26,6 @@ def deadline():
     """A deadlock is a red test, not a hung run."""
     with gevent.Timeout(50):
         yield
-
-
-def entries(hosts):
-    return len(hosts._due._resting) + len(hosts._due._ready) + len(hosts.table._idle)
 
 
 # -- nothing is overlooked ----------------------------------------------------------------------
@@ -118,98 +114,6 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
 
 
 # -- structures stay small ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", [2_000, 20_000])
-def test_the_heaps_have_about_one_entry_for_each_host(number):
-    hosts = HostSchedule(Politeness(per_host=2, delay=1.0, **EXACT))
-    now, in_flight = 0.0, []
-    for n in range(number):
-        for page in range(3):
-            hosts.put(hosts.table.find_or_add(f"h{n}"), request(f"h{n}", page), now)
-    most = 0
-
-    for _ in range(3 * number):
-        while (got := begin(hosts, now)) is None:
-            now = hosts.first()[0]
-        in_flight.append(got[0])
-        if len(in_flight) > 50:
-            hosts.end(in_flight.pop(0), now, latency=0.01)
-        most = max(most, entries(hosts))
-
-    assert hosts.queued == 0
-    assert most <= 2 * number + 200
-    for host in in_flight:
-        hosts.end(host, now)
-    assert hosts.ready(now + 10) is None
-    assert len(hosts) == entries(hosts) == 0
-
-
-def test_a_retry_far_ahead_leaves_no_trail_of_entries():
-    hosts = HostSchedule(Politeness.off())
-    host = hosts.table.find_or_add("a")
-    hosts.put_later(host, request("a", "retry"), due=1e6, now=0.0)
-
-    for n in range(5_000):
-        hosts.put(host, request("a", n), float(n))
-        begin(hosts, float(n))
-        hosts.end(host, float(n))
-
-    assert entries(hosts) < 300
-    assert hosts.first()[0] == 1e6
-
-
-def test_steering_leaves_no_trail_of_entries():
-    hosts = HostSchedule(Politeness.off(delay=5.0))
-    for n in range(10):
-        hosts.put(hosts.table.find_or_add(f"h{n}"), request(f"h{n}"), 0.0)
-
-    for now in range(5_000):
-        host = hosts.table.find_or_add(f"h{now % 10}")
-        hosts.pause(host, float(now), paused=True)
-        hosts.pause(host, float(now), paused=False)
-        hosts.put(host, request(host.name, priority=now), float(now))
-
-    assert entries(hosts) < 300
-
-
-def test_many_hosts_that_rest_with_nothing_to_do_are_not_in_the_way():
-    hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
-    for n in range(20_000):
-        host = hosts.table.find_or_add(f"ill{n}")
-        hosts.put(host, request(host.name), 0.0)
-        begin(hosts, 0.0)
-        host.failures = 1
-        hosts.rest(host, 0.0, 3600.0, "503")
-        hosts.end(host, 0.0)
-
-    assert len(hosts) == 20_000
-    assert not hosts._due._resting
-    assert not hosts._due._ready
-    assert hosts.first() is None
-    hosts.ready(3600.0 + 1801.0)
-    assert len(hosts) == entries(hosts) == 0
-
-
-def test_ten_thousand_hosts_of_one_address_each_get_their_turn():
-    hosts = HostSchedule(Politeness.off(per_ip=4, ip_delay=0.1))
-    address, now, taken = Address(), 0.0, []
-    for n in range(10_000):
-        host = hosts.table.find_or_add(f"h{n}")
-        host.address = address
-        hosts.put(host, request(host.name), now)
-
-    while len(taken) < 10_000:
-        got = begin(hosts, now)
-        if got is None:
-            now = max(now, hosts.first()[0])
-        else:
-            taken.append(got[0].name)
-            hosts.end(got[0], now)
-            assert entries(hosts) <= 2 * 10_000 + 200
-
-    assert taken == [f"h{n}" for n in range(10_000)]
-    assert now == pytest.approx(0.1 * 9_999)
 
 
 def test_a_waiting_link_takes_little_more_than_its_url():

@@ -2,42 +2,14 @@ import heapq
 import itertools
 import random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.data import Request
-from crawler.frontier.hosts.host import Address, Host
+from crawler.frontier.hosts.host import Address
 from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.frontier.hosts.politeness import Politeness
 
-EXACT = {"jitter": 0.0, "latency_factor": 0.0}
-
-
-def request(host, n=0, **rest):
-    return Request(f"http://{host}/{n}", **rest)
-
-
-def begin(hosts, now):
-    """Take what is due now, as the frontier does."""
-    host = hosts.ready(now)
-    if host is None:
-        return None
-    taken = hosts.pull(host)
-    hosts.begin(host, now)
-    return host, taken
-
-
-def unpark(hosts, host, now):
-    host.parked = ""
-    hosts.schedule(host, now)
-
-
-def filled(hosts, name, number, now=0.0, **rest):
-    host = hosts.table.find_or_add(name)
-    for n in range(number):
-        hosts.put(host, request(name, n, **rest), now)
-    return host
+from .scheduling import EXACT, begin, filled, request, unpark
 
 
 def test_a_host_rests_from_the_end_of_its_last_request():
@@ -83,34 +55,6 @@ def test_a_host_drained_and_refilled_keeps_its_distance():
     assert begin(hosts, now=4.0)
 
 
-def test_a_host_that_has_rested_and_has_nothing_is_forgotten():
-    hosts = HostSchedule(Politeness(per_host=1, delay=3.0, **EXACT))
-    host = filled(hosts, "a", 1)
-    begin(hosts, now=0.0)
-    hosts.end(host, now=1.0)
-    assert begin(hosts, now=3.9) is None
-    assert len(hosts) == 1
-
-    assert begin(hosts, now=4.0) is None
-
-    assert len(hosts) == 0
-
-
-def test_the_delay_follows_the_latency_but_not_below_the_floor_nor_above_the_cap():
-    hosts = HostSchedule(
-        Politeness(per_host=1, delay=1.0, latency_factor=2.0, max_adaptive=8.0, jitter=0)
-    )
-    host = filled(hosts, "a", 3)
-
-    begin(hosts, now=0.0)
-    hosts.end(host, now=0.0, latency=0.1)
-    assert host.ready_at == 1.0
-    host.latency = 3.0
-    assert hosts._politeness.pause_of(host) == 6.0
-    host.latency = 100.0
-    assert hosts._politeness.pause_of(host) == 8.0
-
-
 def test_a_crawl_delay_is_obeyed_however_long_and_one_at_a_time():
     hosts = HostSchedule(Politeness(per_host=8, delay=0.0, **EXACT))
     host = filled(hosts, "a", 3)
@@ -121,21 +65,6 @@ def test_a_crawl_delay_is_obeyed_however_long_and_one_at_a_time():
     hosts.end(host, now=100_001.0)
     assert begin(hosts, now=200_000.9) is None
     assert begin(hosts, now=200_001.0)
-
-
-def test_jitter_only_ever_adds():
-    politeness = Politeness(delay=0.5, latency_factor=1.0, jitter=0.5)
-
-    host = Host("a.test")
-    host.latency = 2.0
-
-    pauses = [politeness.pause_of(host) for _ in range(200)]
-
-    assert min(pauses) >= 2.0
-    assert max(pauses) <= 3.0
-    assert len(set(pauses)) > 100
-    host.crawl_delay = 7.0
-    assert politeness.pause_of(host) == 7.0
 
 
 def test_within_a_host_priority_then_depth_then_age_decide():
@@ -211,33 +140,6 @@ def test_a_failing_host_is_asked_one_request_at_a_time():
     assert begin(hosts, now=0.0) is None
 
 
-def test_hosts_of_one_address_share_its_limit_and_take_turns():
-    hosts = HostSchedule(Politeness.off(per_ip=2, ip_delay=1.0))
-    address = Address()
-    for name in "abcdef":
-        hosts.table.find_or_add(name).address = address
-        filled(hosts, name, 2)
-
-    taken, now, in_flight = [], 0.0, []
-    while len(taken) < 12:
-        assert now < 100
-        got = begin(hosts, now)
-        if got is None:
-            for host in in_flight[:1]:
-                hosts.end(host, now)
-            in_flight = in_flight[1:]
-            now += 0.25
-            continue
-        taken.append((now, got[0].name))
-        in_flight.append(got[0])
-        assert len(in_flight) <= 2
-
-    starts = [start for start, _ in taken]
-    assert all(later - earlier >= 1.0 for earlier, later in itertools.pairwise(starts))
-    assert sorted(name for _, name in taken) == sorted("abcdef" * 2)
-    assert len({name for _, name in taken[:6]}) == 6, "each host once before any twice"
-
-
 def test_draining_takes_out_everything():
     hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 3)
@@ -249,30 +151,6 @@ def test_draining_takes_out_everything():
     assert hosts.queued == 0
     assert hosts.ready(20.0) is None
     assert len(hosts) == 0
-
-
-@pytest.mark.parametrize(
-    ("wrong", "complaint"),
-    [
-        ({"per_host": 0}, "per_host must be at least 1, not 0"),
-        ({"delay": -1}, "delay must be 0 or more seconds, not -1"),
-        ({"share": "planet"}, "share must be host, domain or ip, not 'planet'"),
-        ({"per_ip": 0}, "per_ip must be at least 1 or None, not 0"),
-        ({"backoff": float("nan")}, "backoff must be 0 or more"),
-        ({"give_up_after": 2.5}, "give_up_after must be at least 1"),
-    ],
-)
-def test_politeness_says_what_is_wrong_with_it(wrong, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        Politeness(**wrong)
-
-
-def test_waits_grow_from_failure_to_failure_up_to_a_limit():
-    politeness = Politeness(jitter=0.0, max_backoff=100.0)
-
-    waits = [politeness.growing(10.0, times) for times in (1, 2, 3, 4, 5, 500)]
-
-    assert waits == [10.0, 20.0, 40.0, 80.0, 100.0, 100.0]
 
 
 @settings(max_examples=150)

@@ -1,10 +1,13 @@
 import pytest
 
 from crawler.data import Headers, Request, Response
-from crawler.errors import DownloadError
+from crawler.errors import DownloadError, FetchError
 from crawler.frontier.hosts import robots_cache as cache_module
 from crawler.frontier.hosts.host import Host
 from crawler.frontier.hosts.robots_cache import RobotsCache
+from crawler.testing import Reply, Site
+
+from ..sites import after, page
 
 ORIGIN = "http://site.test"
 HOME = f"{ORIGIN}/"
@@ -229,3 +232,155 @@ def test_one_large_file_does_not_push_out_more_than_it_takes(cache, monkeypatch)
     assert allows(cache) is False
     small = [cache.rules(f"http://small-{n}.test", 1.0) for n in range(20)]
     assert 15 <= sum(rules is not None for rules in small) <= 20, "asked again, it counts once"
+
+
+# -- robots.txt in a crawl --------------------------------------------------------------------
+
+
+class TestCrawls:
+    def test_robots_txt_is_the_first_fetch_and_is_asked_for_once(self, crawl):
+        site = Site({"/": page("/a", "/b"), "/a": page("/b"), "/b": page()})
+
+        crawl(site.url("/"), fetch=site)
+
+        assert [r.url.removeprefix(site.base) for r in site.requests][:2] == ["/robots.txt", "/"]
+        assert [r.url for r in site.requests].count(site.url("/robots.txt")) == 1
+
+    def test_what_it_disallows_is_refused_and_counted(self, crawl):
+        site = Site(
+            {
+                "/robots.txt": "User-agent: *\nDisallow: /private",
+                "/": page("/private/1", "/private/2", "/open"),
+                "/open": page(),
+            }
+        )
+
+        summary, _ = crawl(site.url("/"), fetch=site)
+
+        assert summary.urls.refused == {"robots": 2}
+        assert summary.urls.done == 2
+
+    def test_our_product_token_has_a_group_of_its_own(self, crawl):
+        site = Site(
+            {
+                "/robots.txt": "User-agent: *\nAllow: /\n\nUser-agent: Crawler/9\nDisallow: /",
+                "/": page(),
+            }
+        )
+
+        summary, _ = crawl(site.url("/"), fetch=site)
+
+        assert summary.urls.refused == {"robots": 1}
+
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+    def test_a_file_that_is_not_there_allows_everything(self, crawl, status):
+        site = Site({"/robots.txt": Reply(status), "/": page()})
+
+        assert crawl(site.url("/"), fetch=site)[0].urls.done == 1
+
+    @pytest.mark.parametrize(
+        "trouble", [Reply(503), Reply(500), Reply(429), FetchError("connect", "no")]
+    )
+    def test_a_host_that_cannot_say_is_deferred_and_resumed(self, crawl, trouble):
+        def flaky(request):
+            answer = answers(request)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        answers = after(2, trouble, Reply(body="User-agent: *\nDisallow: /no"))
+        site = Site({"/robots.txt": flaky, "/": page("/no", "/yes"), "/yes": page()})
+
+        summary, errors = crawl(site.url("/"), fetch=site)
+
+        assert [r.url.removeprefix(site.base) for r in site.requests][:4] == ["/robots.txt"] * 3 + [
+            "/"
+        ]
+        assert summary.urls.done == 2
+        assert summary.urls.refused == {"robots": 1}
+        assert not errors
+
+    def test_a_host_that_never_says_is_given_up_with_a_record_for_each_url(self, crawl):
+        site = Site({"/robots.txt": Reply(500), "/": page()})
+
+        summary, _ = crawl([site.url(f"/{n}") for n in range(5)], fetch=site, give_up_after=3)
+
+        assert summary.urls.failed == {"host": 5}
+        assert len(site.requests) == 3
+
+    def test_redirects_of_robots_txt_are_followed_across_hosts(self, crawl):
+        site = Site(
+            {
+                "/robots.txt": Reply(301, {"Location": "http://other.test/robots.txt"}),
+                "http://other.test/robots.txt": Reply(301, {"Location": "/rules"}),
+                "http://other.test/rules": "User-agent: *\nDisallow: /no",
+                "/": page("/no"),
+            }
+        )
+
+        summary, _ = crawl(site.url("/"), fetch=site)
+
+        assert summary.urls.refused == {"robots": 1}
+
+    def test_a_redirect_to_https_on_the_same_host_does_not_lock_the_host(self, crawl):
+        site = Site(
+            {
+                "/robots.txt": Reply(301, {"Location": "https://site.test/robots.txt"}),
+                "https://site.test/robots.txt": "User-agent: *\nDisallow: /no",
+                "/": page("/no"),
+            }
+        )
+
+        summary, _ = crawl(site.url("/"), fetch=site)
+
+        assert summary.urls.refused == {"robots": 1}
+
+    def test_two_hosts_whose_robots_point_at_each_other_do_not_lock_each_other(self, crawl):
+        site = Site(
+            {
+                "http://a.test/robots.txt": Reply(302, {"Location": "http://b.test/robots.txt"}),
+                "http://b.test/robots.txt": Reply(302, {"Location": "http://a.test/robots.txt"}),
+                "http://a.test/": page(),
+                "http://b.test/": page(),
+            }
+        )
+
+        summary, _ = crawl(["http://a.test/", "http://b.test/"], fetch=site)
+
+        assert summary.urls.done == 2, "more than five hops is a file that is not there"
+
+    def test_two_origins_of_one_host_have_rules_of_their_own(self, crawl):
+        site = Site(
+            {
+                "http://site.test/robots.txt": "User-agent: *\nDisallow: /a",
+                "http://site.test:81/robots.txt": "User-agent: *\nDisallow: /b",
+                "http://site.test/a": page(),
+                "http://site.test/b": page(),
+                "http://site.test:81/a": page(),
+                "http://site.test:81/b": page(),
+            }
+        )
+
+        summary, _ = crawl([u for u in site.pages if not u.endswith("txt")], fetch=site)
+
+        assert {r.url for r in site.requests if r.url[-1] in "ab"} == {
+            "http://site.test/b",
+            "http://site.test:81/a",
+        }
+        assert summary.urls.refused == {"robots": 2}
+
+    def test_robots_txt_is_not_asked_for_when_that_is_off(self, crawl):
+        site = Site({"/": page()})
+
+        crawl(site.url("/"), fetch=site, robots=False)
+
+        assert [r.url for r in site.requests] == [site.url("/")]
+
+
+def test_a_user_agent_of_ones_own_has_its_own_rules():
+    from crawler.settings import Settings
+
+    args = Settings.load(code={"user_agent": "Magpie/2.0 (+mail)"}).request_args()
+
+    assert args.agent == "Magpie"
+    assert Settings.load().request_args().agent == "crawler"
