@@ -1,0 +1,69 @@
+import gevent
+import pytest
+
+from crawler.frontier.hosts.wakeup import Wakeup
+
+
+@pytest.fixture
+def wakeup():
+    return Wakeup()
+
+
+@pytest.fixture
+def sleeper(wakeup):
+    """Start a greenlet that sleeps until a time, far in the future or None."""
+    started = []
+
+    def sleeper(until=1e6):
+        started.append(gevent.spawn(wakeup.sleep, 0.0, until))
+        gevent.sleep(0)
+        return started[-1]
+
+    yield sleeper
+    gevent.killall(started)
+
+
+def is_asleep(greenlet):
+    for _ in range(3):
+        gevent.sleep(0)
+    return not greenlet.dead
+
+
+@pytest.mark.parametrize("until", [-5.0, 0.0, 0.001])
+def test_it_sleeps_until_its_time(wakeup, until):
+    with gevent.Timeout(5):
+        wakeup.sleep(0.0, until)
+
+
+def test_what_is_due_earlier_wakes_it_and_what_is_due_later_does_not(wakeup, sleeper):
+    greenlet = sleeper(until=100.0)
+
+    wakeup.wake_before(100.0)
+    assert is_asleep(greenlet)
+
+    wakeup.wake_before(99.9)
+    assert not is_asleep(greenlet)
+
+
+def test_without_a_time_whatever_is_due_wakes_it(wakeup, sleeper):
+    greenlet = sleeper(until=None)
+    assert is_asleep(greenlet)
+
+    wakeup.wake_before(1e9)
+
+    assert not is_asleep(greenlet)
+
+
+def test_all_sleepers_are_woken(wakeup, sleeper):
+    greenlets = [sleeper() for _ in range(3)]
+
+    wakeup.wake()
+
+    assert not any(map(is_asleep, greenlets))
+
+
+def test_a_wake_before_the_sleep_does_not_shorten_it(wakeup, sleeper):
+    wakeup.wake_before(-1e9)
+    wakeup.wake()
+
+    assert is_asleep(sleeper())
