@@ -62,7 +62,7 @@ class Spending:
         """Undo begin() for *request*, which was not fetched."""
         self.begun -= not (request.attempts or request.redirects)
 
-    def weigh(self, size: int, now: float) -> None:
+    def add_bytes(self, size: int, now: float) -> None:
         """Count the bytes of a body."""
         self.bytes += size
         if self._budget.bandwidth is not None:

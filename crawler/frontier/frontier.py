@@ -223,7 +223,7 @@ class Frontier:
     ) -> Next | Outcome:
         """Let the request of *taken* wait again if it must; return what the caller is to do."""
         if isinstance(result, Response) and "cached" not in result.flags:
-            self._parts.spending.weigh(len(result.body), now)
+            self._parts.spending.add_bytes(len(result.body), now)
             self._endings.check_budget()
         is_last = self._endings.give_up(taken.host)
         after = self._after_fetch.decide(taken.request, result, is_last=is_last)

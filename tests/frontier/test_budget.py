@@ -42,10 +42,10 @@ def test_a_page_that_was_not_fetched_is_counted_no_more(request_, left):
 def test_bytes_are_used_up_at_the_limit():
     spent = spending(bytes=100)
 
-    spent.weigh(99, now=0.0)
+    spent.add_bytes(99, now=0.0)
     assert spent.used_up is None
 
-    spent.weigh(1, now=0.0)
+    spent.add_bytes(1, now=0.0)
     assert spent.used_up == "byte_limit"
 
 
@@ -63,11 +63,11 @@ def test_errors_are_those_of_the_ledger():
 def test_bandwidth_that_was_used_must_be_made_up_for():
     spent = spending(bandwidth=100.0)
 
-    spent.weigh(200, now=10.0)
-    spent.weigh(100, now=11.0)
+    spent.add_bytes(200, now=10.0)
+    spent.add_bytes(100, now=11.0)
     assert spent.free_at == 13.0
 
-    spent.weigh(100, now=50.0)
+    spent.add_bytes(100, now=50.0)
     assert spent.free_at == 51.0
     assert spent.used_up is None
 
