@@ -71,7 +71,7 @@ class AfterFetch:
         self, request: Request, result: Response | ModuleError, cause: BaseException | None
     ) -> RetryLater:
         attempts = (*request.attempts, _described(result))
-        wait = self._politeness.growing(self._retries.wait, len(attempts))
+        wait = self._politeness.growing_wait(self._retries.wait, len(attempts))
         least = cause.delay if isinstance(cause, Retry) else 0.0
         return RetryLater(request.replace(attempts=attempts), max(wait, least))
 

@@ -32,7 +32,7 @@ class Backoff:
                 host.failures = 0
         elif result.kind in HOST_KINDS:
             host.failures += 1
-            wait = self._politeness.growing(self._politeness.backoff, host.failures)
+            wait = self._politeness.growing_wait(self._politeness.backoff, host.failures)
             self._hosts.rest(host, now, wait, result.kind)
         self._hosts.end(host, now, latency)
 
@@ -51,7 +51,7 @@ class Backoff:
             counted = result.kind in HOST_KINDS
         if host is not asked or not counted:
             host.failures += 1
-            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+            wait = self._politeness.growing_wait(self._politeness.throttle, host.failures)
             self._hosts.rest(host, now, wait, "robots.txt")
 
     def why_resting(self, host: Host) -> str:
@@ -73,6 +73,6 @@ class Backoff:
         host.failures += 1
         wait = retry_after(response)
         if wait is None:
-            wait = self._politeness.growing(self._politeness.throttle, host.failures)
+            wait = self._politeness.growing_wait(self._politeness.throttle, host.failures)
         wait = min(wait, self._politeness.max_retry_after)
         self._hosts.rest(host, now, wait, str(response.status))

@@ -93,7 +93,7 @@ class Politeness:
             return 1
         return self.per_host
 
-    def growing(self, first: float, times: int) -> float:
+    def growing_wait(self, first: float, times: int) -> float:
         """Return *first* seconds, doubled for each time after the first, plus jitter."""
         wait = min(first * 2.0 ** min(times - 1, 40), self.max_backoff)
         return float(wait * (1 + self.jitter * random.random()))

@@ -66,7 +66,7 @@ def test_jitter_only_ever_adds():
 def test_waits_grow_from_failure_to_failure_up_to_a_limit():
     politeness = Politeness(jitter=0.0, max_backoff=100.0)
 
-    waits = [politeness.growing(10.0, times) for times in (1, 2, 3, 4, 5, 500)]
+    waits = [politeness.growing_wait(10.0, times) for times in (1, 2, 3, 4, 5, 500)]
 
     assert waits == [10.0, 20.0, 40.0, 80.0, 100.0, 100.0]
 
