@@ -57,7 +57,7 @@ class RobotsFetches:
         host = question.host
         rules = self._cache.rules(question.origin, now)
         if rules is None:
-            self._backoff.no_robots(host, taken.host, result, now)
+            self._backoff.robots_failed(host, taken.host, result, now)
             self._endings.give_up(host)
         else:
             self._cache.obey(host, rules)

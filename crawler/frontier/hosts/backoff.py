@@ -36,7 +36,7 @@ class Backoff:
             self._hosts.rest(host, now, wait, result.kind)
         self._hosts.end(host, now, latency)
 
-    def no_robots(
+    def robots_failed(
         self, host: Host, asked: Host, result: Response | ModuleError, now: float
     ) -> None:
         """
