@@ -20,11 +20,11 @@ from crawler.spider import links
 
 @contextmanager
 def running(
-    first, *, domains=(), fetch=None, budget=None, retries=None, workers=32, depth=None, **manners
+    first, *, domains=(), fetch=None, budget=None, retries=None, workers=32, depth=None, **limits
 ):
     """A started crawl of everything below *first*; yields the scheduler and its errors."""
     politeness = Politeness(
-        **({"delay": 0.0, "latency_factor": 0.0, "backoff": 0.05, "throttle": 0.05} | manners)
+        **({"delay": 0.0, "latency_factor": 0.0, "backoff": 0.05, "throttle": 0.05} | limits)
     )
     own = fetch is None
     fetch = fetch or CurlFetch(limits=Limits(connect=2, total=5))
@@ -58,8 +58,8 @@ def running(
 def crawl():
     """Crawl to the end; return the summary, which balances, and the errors."""
 
-    def crawl(first, **manners):
-        with running(first, **manners) as (scheduler, errors):
+    def crawl(first, **limits):
+        with running(first, **limits) as (scheduler, errors):
             assert scheduler.join(timeout=25)
             summary = scheduler.stop()
         urls = summary.urls

@@ -63,9 +63,9 @@ def clock():
 def frontier(clock):
     """Makes frontiers that live by the clock; nothing in them is left to chance."""
 
-    def make(*, retries=None, budget=None, **manners):
+    def make(*, retries=None, budget=None, **limits):
         quiet = {"delay": 0.0, "robots": False, "backoff": 1.0, "throttle": 30.0}
-        politeness = Politeness(**(EXACT | quiet | manners))
+        politeness = Politeness(**(EXACT | quiet | limits))
         return Frontier(
             Scope(DOMAINS, max_depth=None),
             politeness=politeness,
@@ -715,7 +715,7 @@ class TestAddresses:
         assert names == ["a", "b", "b"]
 
     @pytest.mark.parametrize("ill", ["emptied", "paused", "resting", "with nothing after all"])
-    def test_a_host_that_cannot_use_its_turn_leaves_it_to_the_next(self, ill):
+    def test_a_host_that_cannot_use_its_address_leaves_it_to_the_next(self, ill):
         hosts = HostSchedule(Politeness.off(per_ip=1))
         address = Address()
         busy, sick, next_one = (hosts.table.find_or_add(name) for name in ("busy", "sick", "next"))
@@ -723,7 +723,7 @@ class TestAddresses:
             host.address = address
             hosts.put(host, request(host.name), now=0.0)
         assert begin(hosts, 0.0)[0] is busy
-        assert hosts.ready(0.0) is None, "the others stand in line"
+        assert hosts.ready(0.0) is None, "the others wait for the address"
 
         if ill == "emptied":
             list(hosts.drain(sick, 0.0))
@@ -796,7 +796,7 @@ class TestEdges:
         assert waits[:2] == [30.0, 60.0]
         assert crawl.view.counts().failed == {"host": 1}
 
-    def test_who_stands_in_line_is_woken_when_the_address_is_free(self):
+    def test_a_host_that_waits_for_its_address_is_woken_when_that_is_free(self):
         crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(per_ip=1), retries=Retries(1))
         address = Address()
         for name in DOMAINS[:2]:

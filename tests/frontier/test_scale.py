@@ -206,7 +206,7 @@ def test_slow_and_dead_hosts_leave_a_good_one_its_rate():
 # -- flat cost ----------------------------------------------------------------------------------
 
 
-def test_a_turn_among_many_hosts_costs_about_what_it_does_among_few():
+def test_a_request_among_many_hosts_costs_about_what_it_does_among_few():
     def cost(number):
         hosts = HostSchedule(Politeness(per_host=1, delay=1.0, **EXACT))
         for n in range(20_000):

@@ -9,7 +9,7 @@ from crawler.frontier.hosts.politeness import Politeness
 from .scheduling import begin, entries, filled, request
 
 
-def test_hosts_of_one_address_share_its_limit_and_take_turns():
+def test_hosts_of_one_address_share_its_limit_and_alternate():
     hosts = HostSchedule(Politeness.off(per_ip=2, ip_delay=1.0))
     address = Address()
     for name in "abcdef":
@@ -36,7 +36,7 @@ def test_hosts_of_one_address_share_its_limit_and_take_turns():
     assert len({name for _, name in taken[:6]}) == 6, "each host once before any twice"
 
 
-def test_ten_thousand_hosts_of_one_address_each_get_their_turn():
+def test_ten_thousand_hosts_of_one_address_are_all_served_in_order():
     hosts = HostSchedule(Politeness.off(per_ip=4, ip_delay=0.1))
     address, now, taken = Address(), 0.0, []
     for n in range(10_000):

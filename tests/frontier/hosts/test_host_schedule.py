@@ -100,7 +100,7 @@ def test_a_retry_waits_its_time_while_others_of_its_host_go_on():
     assert begin(hosts, now=10.0)[1].url == "http://a/retry"
 
 
-def test_a_parked_host_answers_questions_only():
+def test_a_parked_host_hands_out_robots_requests_only():
     hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 1)
     hosts.park(host, "robots.txt")
@@ -140,7 +140,7 @@ def test_a_failing_host_is_asked_one_request_at_a_time():
     assert begin(hosts, now=0.0) is None
 
 
-def test_draining_takes_out_everything():
+def test_draining_takes_out_all_requests():
     hosts = HostSchedule(Politeness.off())
     host = filled(hosts, "a", 3)
     hosts.put_later(host, request("a", "retry"), due=10.0, now=0.0)
@@ -219,7 +219,7 @@ def test_no_host_is_ever_hit_harder_than_it_allows(seed, per_host, delay, names,
     assert hosts.queued == 0
 
 
-# -- turns ------------------------------------------------------------------------------------
+# -- batches ----------------------------------------------------------------------------------
 
 
 def taken_in_order(hosts, number):
@@ -232,17 +232,17 @@ def taken_in_order(hosts, number):
     return names
 
 
-def test_a_host_that_needs_no_rest_has_a_turn_and_then_the_others_have_theirs():
+def test_a_host_that_needs_no_rest_has_a_batch_and_then_the_others_have_theirs():
     hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for name in "abc":
         filled(hosts, name, 40)
 
-    turns = [(name, len(list(run))) for name, run in itertools.groupby(taken_in_order(hosts, 96))]
+    batches = [(name, len(list(run))) for name, run in itertools.groupby(taken_in_order(hosts, 96))]
 
-    assert turns == [("a", 16), ("b", 16), ("c", 16)] * 2
+    assert batches == [("a", 16), ("b", 16), ("c", 16)] * 2
 
 
-def test_hosts_that_rest_take_turns_one_request_at_a_time():
+def test_hosts_that_rest_alternate_one_request_at_a_time():
     hosts = HostSchedule(Politeness(per_host=1, delay=1.5, **EXACT))
     for name in "ab":
         filled(hosts, name, 9)
@@ -250,7 +250,7 @@ def test_hosts_that_rest_take_turns_one_request_at_a_time():
     assert taken_in_order(hosts, 8) == ["a", "b"] * 4
 
 
-def test_a_turn_goes_on_where_robots_txt_was_asked_for():
+def test_a_batch_goes_on_after_the_request_for_robots_txt():
     hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     first, second = (filled(hosts, name, 3) for name in "ab")
     assert hosts.ready(0.0) is first
@@ -266,7 +266,7 @@ def test_a_turn_goes_on_where_robots_txt_was_asked_for():
 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=8))
-def test_whatever_waits_elsewhere_each_host_has_its_turn_in_time(sizes):
+def test_whatever_waits_elsewhere_each_host_has_its_batch_in_time(sizes):
     hosts = HostSchedule(Politeness(per_host=1, delay=0.0, **EXACT))
     for number, size in enumerate(sizes):
         filled(hosts, str(number), size)
