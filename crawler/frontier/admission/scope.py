@@ -65,7 +65,7 @@ class Scope:
 
         A URL that cannot be crawled adds nothing: refusal() will return the reason.
         """
-        crawlable = [url for url in first if self._of_any(url) in (None, "domain")]
+        crawlable = [url for url in first if self._host_refusal(url) in (None, "domain")]
         own = {urls.registered_domain(urls.host(url)) for url in crawlable}
         return dataclasses.replace(self, own_domains=self.own_domains | own)
 
@@ -77,20 +77,20 @@ class Scope:
         include.
         """
         site = _SITE.match(url)
-        reason = self._of_site(site[0]) if site else self._of_any(url)
+        reason = self._site_refusal(site[0]) if site else self._host_refusal(url)
         if reason is not None:
             return reason
         if self.max_depth is not None and depth > self.max_depth:
             return "depth"
         if len(url) > self.max_url_length:
             return "length"
-        return self._of_patterns(url, depth) if self.include or self.exclude else None
+        return self._pattern_refusal(url, depth) if self.include or self.exclude else None
 
     @cached_property
-    def _of_site(self) -> Callable[[str], str | None]:
-        return lru_cache(maxsize=1 << 14)(self._of_any)
+    def _site_refusal(self) -> Callable[[str], str | None]:
+        return lru_cache(maxsize=1 << 14)(self._host_refusal)
 
-    def _of_any(self, url: str) -> str | None:
+    def _host_refusal(self, url: str) -> str | None:
         try:
             if urls.scheme(url) not in ("http", "https"):
                 return "scheme"
@@ -98,7 +98,7 @@ class Scope:
         except InvalidURL:
             return "invalid"
 
-    def _of_patterns(self, url: str, depth: int) -> str | None:
+    def _pattern_refusal(self, url: str, depth: int) -> str | None:
         include, exclude = self._compiled
         if any(pattern.search(url) for pattern in exclude):
             return "exclude"
@@ -111,7 +111,11 @@ class Scope:
         return list(map(re.compile, self.include)), list(map(re.compile, self.exclude))
 
     def _may_accept(self, host: str) -> bool:
-        """Return whether *host* is, or ends with, an accepted domain; quick, for most hosts do not."""
+        """
+        Return whether *host* is, or ends with, an accepted domain.
+
+        For all other hosts there is no need to consult the public suffix list.
+        """
         labels = host.rsplit(".", self._most_labels)
         ends = (".".join(labels[place:]) for place in range(len(labels)))
         return host in self._names or not self._names.isdisjoint(ends)
@@ -156,19 +160,21 @@ def _is_count(value: Any, at_least: int) -> bool:
 def _domain(entry: Any) -> str:
     """Return *entry* in the form that _accepts() compares; ValueError if it could never match."""
     if not isinstance(entry, str):
-        raise _useless(entry, "is not text")
+        raise _invalid_entry(entry, "is not text")
     text = entry.strip()
     if not text:
-        raise _useless(entry, "is blank: leave it out")
+        raise _invalid_entry(entry, "is blank: leave it out")
     if _PART_OF_A_URL.search(text):
-        raise _useless(entry, f"is a URL: give the host only, {_host(text) or 'example.org'!r}")
+        raise _invalid_entry(
+            entry, f"is a URL: give the host only, {_host(text) or 'example.org'!r}"
+        )
     if "*" in text or text.startswith("."):
-        raise _useless(entry, f"has a wildcard: {_instead_of_wildcard(text)}")
+        raise _invalid_entry(entry, f"has a wildcard: {_instead_of_wildcard(text)}")
     if text.count(":") > 1 and not text.startswith("["):
         text = f"[{text}]"
     host, port = _split(entry, text)
     if not urls.is_address(host) and urls.is_public_suffix(host):
-        raise _useless(entry, "is a public suffix: name the domains below it")
+        raise _invalid_entry(entry, "is a public suffix: name the domains below it")
     return host if port is None else _with_port(host, port)
 
 
@@ -176,10 +182,10 @@ def _split(entry: str, text: str) -> tuple[str, int | None]:
     parts = _HOST_AND_PORT.fullmatch(text)
     host = _host(parts["host"]) if parts else None
     if not parts or not host or "" in host.split("."):
-        raise _useless(entry, "is not a host name or address")
+        raise _invalid_entry(entry, "is not a host name or address")
     port = parts["port"]
     if port is not None and not (_DIGITS.fullmatch(port) and 1 <= int(port) <= 65535):
-        raise _useless(entry, f"has a bad port: {port!r} is not a number from 1 to 65535")
+        raise _invalid_entry(entry, f"has a bad port: {port!r} is not a number from 1 to 65535")
     return host, None if port is None else int(port)
 
 
@@ -207,5 +213,5 @@ def _without_port(domain: str) -> str:
     return domain if domain.count(":") > 1 else domain.partition(":")[0]
 
 
-def _useless(entry: Any, why: str) -> ValueError:
+def _invalid_entry(entry: Any, why: str) -> ValueError:
     return ValueError(f"accepted domain {entry!r} {why}")

@@ -278,7 +278,7 @@ def test_verdicts_are_remembered_within_bounds():
     for number in range(100):
         scope.refusal(f"http://h{number % 10}.example.org/{number}", 0)
     scope.refusal("http://" + "u" * 1000 + "@example.org/", 0)
-    memory = scope._of_site.cache_info()
+    memory = scope._site_refusal.cache_info()
 
     assert (memory.misses, memory.currsize) == (10, 10)
     assert memory.maxsize is not None
@@ -329,7 +329,7 @@ def test_what_is_remembered_of_a_site_is_what_looking_again_would_say(met):
     scope = Scope(accepted, max_depth=None, max_url_length=10_000).including(["http://a.github.io"])
 
     for url in [*met, *met]:
-        assert scope.refusal(url, 1) == scope._of_any(url)
+        assert scope.refusal(url, 1) == scope._host_refusal(url)
 
 
 @settings(max_examples=300, deadline=None)
