@@ -6,6 +6,7 @@ import logging
 import mmap
 import os
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from ...data import Request
@@ -61,8 +62,11 @@ class CrashMarker:
         return [row for slot in slots if (row := _unpacked(self._map, slot))]
 
     def mark(self, row: int) -> None:
+        """Mark *row*; on a full disk there may be room for some rows only."""
         if not self._free:
-            self._map_slots(2 * len(self._used))
+            self._map_slots(2 * len(self._used) + 1)
+        if not self._free:
+            return
         slot = self._free.pop()
         self._used[row] = slot
         self._map[slot * _SIZE : (slot + 1) * _SIZE] = _packed(row)
@@ -88,14 +92,11 @@ class CrashMarker:
         os.close(self._descriptor)
 
     def _map_slots(self, number: int) -> None:
-        """Map the file with room for *number* rows; those that are marked stay where they are."""
-        size = (number + 1) * _SIZE
-        before = os.fstat(self._descriptor).st_size // _SIZE * _SIZE
-        if before < size:
-            os.pwrite(self._descriptor, _packed(0) * ((size - before) // _SIZE), before)
+        """Map the file with room for *number* rows, if the disk has it; marks stay where they are."""
+        size = _grown(self._descriptor, (number + 1) * _SIZE)
         self._map = mmap.mmap(self._descriptor, size)
-        used = {slot for slot in range(1, number + 1) if _unpacked(self._map, slot)}
-        self._free = [slot for slot in range(number, 0, -1) if slot not in used]
+        slots = range(size // _SIZE - 1, 0, -1)
+        self._free = [slot for slot in slots if not _unpacked(self._map, slot)]
 
 
 class AnalysisMarks:
@@ -120,6 +121,15 @@ class AnalysisMarks:
         self._marker.blame(number_of(request))
         log.critical("%s never ends: leaving it; go on with the same command", request)
         os._exit(STUCK)
+
+
+def _grown(descriptor: int, size: int) -> int:
+    """Let a file have *size* bytes, all entries zero; return how many it has in the end."""
+    before = os.fstat(descriptor).st_size // _SIZE * _SIZE
+    if before < size:
+        with suppress(OSError):
+            os.pwrite(descriptor, _packed(0) * ((size - before) // _SIZE), before)
+    return max(_SIZE, os.fstat(descriptor).st_size // _SIZE * _SIZE)
 
 
 def _packed(number: int) -> bytes:
