@@ -17,8 +17,8 @@ from .contenders.ours import per_host
 from .measuring.child import BenchError
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
+from .sites.served_site import Site, served, visit
 from .sites.shape import Shape
-from .sites.site import Site, served, visit
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ BARE = Contender("bare loop", "crawler.bench.contenders.bare_loop:crawl")
 OURS = Contender("our crawl", "crawler.bench.contenders.ours:crawl")
 RECORDS = Contender("our crawl, a record a page", OURS.target, {"records": True})
 DURABLE = Contender("our crawl, durable", OURS.target, {"durable": True})
-SCRAPY = Contender("Scrapy, tuned", "crawler.bench.contenders.peer_scrapy:crawl", peer=True)
+SCRAPY = Contender("Scrapy, tuned", "crawler.bench.contenders.scrapy_crawl:crawl", peer=True)
 CRAWLEE = Contender(
-    "Crawlee, as documented", "crawler.bench.contenders.peer_crawlee:crawl", peer=True
+    "Crawlee, as documented", "crawler.bench.contenders.crawlee_crawl:crawl", peer=True
 )
 LEAN_CRAWLEE = Contender("Crawlee, tuned", CRAWLEE.target, {"tuned": True}, peer=True)
 #: By the distribution that each comes in.

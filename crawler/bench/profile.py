@@ -7,8 +7,8 @@ from typing import Any
 from .crawl import Contender, crawled
 from .measuring.child import BenchError
 from .measuring.report import Report, table, text
+from .sites.served_site import served
 from .sites.shape import Shape
-from .sites.site import served
 
 _NOTES = (
     "Sampled by CPU time, at the next moment the interpreter looks up: C code counts for the Python",

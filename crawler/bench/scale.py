@@ -15,8 +15,8 @@ from .contenders.ours import per_host
 from .crawl import BARE, OURS, sample
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
+from .sites.served_site import Site, kind, served
 from .sites.shape import Shape
-from .sites.site import Site, kind, served
 
 #: How much more than the first row a page may cost in any other.
 MOST_TIMES = 1.15

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from crawler import crawl
-from crawler.bench.kill.aftermath import look
-from crawler.bench.kill.victim import ARCHIVE, FEEDS
+from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS
+from crawler.bench.kill.output_check import look
 from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed import append_file as file

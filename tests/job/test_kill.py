@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.bench.kill import kills as kill
-from crawler.bench.kill.victim import IN_FLIGHT
+from crawler.bench.kill.killed_crawl import IN_FLIGHT
 
 SMALL = kill.Site(pages=150, delay=0.02)
 

@@ -12,8 +12,8 @@ import gevent
 import pytest
 from gevent import subprocess as cooperative
 
+from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS
 from crawler.bench.kill.kills import Site, Trial, lasting, taken
-from crawler.bench.kill.victim import ARCHIVE, FEEDS
 from crawler.errors import JobError
 from crawler.job.directory import Job
 from crawler.testing import LoopbackSite

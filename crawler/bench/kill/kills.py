@@ -31,8 +31,8 @@ from ...frontier.durable.group_commit import GROUP
 from ...testing import LoopbackSite, Reply, generated_site
 from ..measuring.child import BenchError
 from ..measuring.report import Report, Samples, Target, table, text
-from .aftermath import Aftermath, look
-from .victim import IN_FLIGHT
+from .killed_crawl import IN_FLIGHT
+from .output_check import Aftermath, look
 
 #: Seconds that a crawl may take.
 _LONGEST = 60.0
@@ -81,7 +81,7 @@ class Trial:
         return [
             sys.executable,
             "-m",
-            "crawler.bench.kill.victim",
+            "crawler.bench.kill.killed_crawl",
             str(self.folder),
             self.site.url(),
         ]

@@ -24,8 +24,8 @@ from ..contenders import bare_loop as bare
 from ..measuring.child import BenchError, cpu
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from ..measuring.rounds import interleaved
+from ..sites.served_site import Site, served, visit
 from ..sites.shape import Shape
-from ..sites.site import Site, served, visit
 
 CONCURRENCY = 64
 _PAGES = 1000

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crawler.bench.crawl import Contender, sample
 from crawler.bench.measuring.child import BenchError, Child
 from crawler.bench.sites import nginx
-from crawler.bench.sites import site as sites
+from crawler.bench.sites import served_site as sites
 from crawler.bench.sites.shape import FEWEST_LINKS, OWN, Shape, path
 
 HREF = re.compile(rb'<a href="([^"]*)"')

@@ -1,7 +1,7 @@
 """
 A crawl that is there to be killed: every kind of output, in a job directory.
 
-    python -m crawler.bench.kill.victim DIRECTORY URL
+    python -m crawler.bench.kill.killed_crawl DIRECTORY URL
 
 SIGTERM lets it finish what is in flight. What it recovered is the last line of its output.
 """

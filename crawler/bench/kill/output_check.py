@@ -16,7 +16,7 @@ from typing import Any
 from ...feed import parquet_columns as columns
 from ...feed.warc.reader import records
 from ...job.directory import STATE
-from .victim import ARCHIVE, FEEDS
+from .killed_crawl import ARCHIVE, FEEDS
 
 #: What a record of a page tells that is the same however the crawl went.
 _FIELDS = ("url", "status", "bytes", "title")
