@@ -1,4 +1,4 @@
-"""The command line: one file per command, no logic of its own."""
+"""The command line: one file per command in commands/, without crawling logic of its own."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: For each command, the module it is in and what --help says of it.
+#: The summary line of each command in --help. A command is in the module of its name.
 COMMANDS = {
-    "bench": ("bench", "Measure what a crawl and its parts cost, beside what else there is."),
-    "components": ("components", "Print what stands around a spider, and time its hooks."),
-    "crawl": ("crawl", "Crawl the pages below each URL and write one record for each."),
-    "demo": ("demo", "Crawl a bundled site on this machine: no network is needed."),
-    "fetch": ("fetch", "Fetch one page, as a crawl would, and print it."),
-    "jobs": ("jobs", "List the jobs in a directory, and how far each has got."),
-    "links": ("fetch", "Print what a page links to, one URL a line."),
-    "replay": ("replay", "Run a spider on a web archive made with --warc."),
-    "report": ("jobs", "Print the final report of a job again."),
-    "run": ("run", "Crawl with the spider in a file."),
-    "settings": ("settings", "Print the settings in force here, all or those NAMED."),
-    "shell": ("shell", "Fetch a page and open a Python prompt on it."),
-    "urls": ("jobs", "Print every URL a job has met, with its one outcome."),
-    "why": ("why", "Tell the whole story of a URL."),
+    "bench": "Measure the cost of a crawl and of its parts, next to alternatives.",
+    "components": "List the middlewares around a spider, and time their hooks.",
+    "crawl": "Crawl the pages below each URL and write one record per page.",
+    "demo": "Crawl a bundled site on this machine, without a network.",
+    "fetch": "Fetch one page as a crawl would, and print it.",
+    "jobs": "List the jobs in a directory and the progress of each.",
+    "links": "Print the links of a page, one URL per line.",
+    "replay": "Run a spider on a web archive that --warc wrote.",
+    "report": "Print the final report of a job again.",
+    "run": "Crawl with the spider in a file.",
+    "settings": "Print the settings in force, all of them or the NAMES given.",
+    "shell": "Fetch a page and open a Python prompt on it.",
+    "urls": "Print every URL that a job has met, with its outcome.",
+    "why": "Explain what happened to a URL, and why.",
 }
 
 
 class Commands(click.Group):
-    """Imports a command when it is asked for; --help needs none of them."""
+    """Imports a command only when it runs, so that --help imports none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *COMMANDS})
@@ -47,17 +47,17 @@ class Commands(click.Group):
         if known is not None or cmd_name not in COMMANDS:
             return known
         ctx.ensure_object(Session).prepare()
-        module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f".commands.{module}", __name__), cmd_name)
+        module = import_module(f".commands.{cmd_name}", __name__)
+        command: click.Command = getattr(module, cmd_name)
         self.add_command(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._told(name)) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
 
-    def _told(self, name: str) -> str:
-        return COMMANDS[name][1] if name in COMMANDS else self.commands[name].get_short_help_str()
+    def _summary(self, name: str) -> str:
+        return COMMANDS[name] if name in COMMANDS else self.commands[name].get_short_help_str()
 
 
 @click.group(
@@ -65,15 +65,15 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Exit codes:
-  0    the crawl came to its end, and no page failed
+  0    the crawl finished, and no page failed
   1    some pages failed
   2    wrong usage
-  3    stopped before the end: by Ctrl-C, or nobody read the output any more
-  4    no first URL was admitted, or none was allowed
+  3    the crawl was stopped early: by Ctrl-C, by memory_hard, or because the output pipe was closed
+  4    no start URL was admitted, or all of them were refused
   5    a quality gate was not met
-  6    an error ended the command: -v shows where
-  7    a callback that never ends was left: the same command goes on
-  130  stopped at once: by Ctrl-C, a second time""",
+  6    an error ended the command: -v shows the traceback
+  7    a callback never returned and was abandoned: run the command again to continue
+  130  stopped immediately: by a second Ctrl-C""",
 )
 @click.version_option(__version__)
 @verbose_option
@@ -89,7 +89,7 @@ def version(as_json: bool) -> None:
 
 
 def main(prepare: Callable[[], None]) -> None:
-    """Run the command line and exit; *prepare* is called before a command is imported."""
+    """Run the command line and exit. *prepare* is called before a command is imported."""
     session = Session(prepare)
     try:
         code = _run(session)
@@ -102,7 +102,7 @@ def main(prepare: Callable[[], None]) -> None:
 
 
 def _run(session: Session) -> int:
-    """Do what click's own main() does, but let every exception through."""
+    """Do the same as click's own main(), but do not catch exceptions."""
     if "_CRAWLER_COMPLETE" in os.environ:
         cli.main(prog_name="crawler")
     try:

@@ -14,18 +14,17 @@ from .conftest import crawler
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_says_of_a_command_what_the_command_says_of_itself(name):
+def test_the_summary_line_of_a_command_is_the_first_of_its_own_help(name):
     command = cli.get_command(click.Context(cli), name)
-    _, told = COMMANDS[name]
 
-    assert command.get_short_help_str(limit=200).startswith(told.rstrip("."))
+    assert command.get_short_help_str(limit=200).startswith(COMMANDS[name].rstrip("."))
 
 
 def test_the_exit_codes_of_the_documentation_are_those_of_help():
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
-    told = re.findall(r"^ +(\d+) {2,}(.+)$", cli.epilog, re.MULTILINE)
+    codes = re.findall(r"^ +(\d+) {2,}(.+)$", cli.epilog, re.MULTILINE)
 
-    assert re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE) == told
+    assert re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE) == codes
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["version"]])

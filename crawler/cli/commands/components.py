@@ -1,13 +1,18 @@
-"""``crawler components SPIDER.py``: what stands around a spider, in order."""
+"""``crawler components SPIDER.py``: the middlewares around a spider, in order."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..options import common_options, json_option, load_settings, load_spider
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+    from ...spider import Spider
 
 
 @click.command()
@@ -19,41 +24,26 @@ from ..options import common_options, json_option, load_settings, load_spider
     "--pages",
     type=click.IntRange(0),
     default=0,
-    help="Crawl this many pages first, to count and time the hooks.",
+    metavar="N",
+    help="Crawl N pages first, to count and time the hooks.",
 )
 @json_option
 @common_options
 def components(
     spider: str, arguments: Sequence[str], pages: int, as_json: bool, assigned: Sequence[str]
 ) -> None:
-    """Print what stands around a spider, and time its hooks.
+    """List the middlewares around a spider, and time their hooks.
 
-    The order is that in which a request and what is found pass through, engine side first.
-    With --pages N it crawls N pages, and prints for each hook how often it was called, how
-    much it dropped, how often it failed, and the time it took in all.
+    The order is the order in which requests and findings pass through them, the engine's
+    side first. With --pages N the command crawls N pages and prints for each hook the number of
+    calls, drops and failures, and the total time it took.
     """
-    from ...compose import stream
-
-    wanted = load_spider(spider, arguments)
-    rows = [
-        {"kind": kind, "name": getattr(one, "__name__", type(one).__name__)}
-        for kind, all_of_kind in (
-            ("download middleware", wanted.download_middlewares),
-            ("spider middleware", wanted.middlewares),
-            ("spider", [wanted]),
-        )
-        for one in all_of_kind
-    ]
+    loaded = load_spider(spider, arguments)
+    rows = _components(loaded)
     hooks = []
     if pages:
-        settings = load_settings(assigned, wanted, max_pages=pages)
-        result = stream(wanted, settings=settings)
-        result.chain.timed = True
-        chain = result.wait().chain
-        hooks = [
-            {"name": name, "hook": hook, **vars(figures)}
-            for (name, hook), figures in chain.figures.items()
-        ]
+        settings = load_settings(assigned, loaded, max_pages=pages)
+        hooks = _timed_hooks(loaded, settings)
     if as_json:
         click.echo(json.dumps({"components": rows, "hooks": hooks}))
         return
@@ -64,3 +54,26 @@ def components(
             f"{hook['name']}.{hook['hook']}: {hook['calls']} calls, {hook['drops']} drops, "
             f"{hook['failures']} failures, {hook['seconds'] * 1000:.1f} ms"
         )
+
+
+def _components(spider: Spider) -> list[dict[str, str]]:
+    kinds = {
+        "download middleware": spider.download_middlewares,
+        "spider middleware": spider.middlewares,
+        "spider": [spider],
+    }
+    return [
+        {"kind": kind, "name": getattr(component, "__name__", type(component).__name__)}
+        for kind, components in kinds.items()
+        for component in components
+    ]
+
+
+def _timed_hooks(spider: Spider, settings: Settings) -> list[dict[str, Any]]:
+    """Crawl to the end; return the figures of each hook that was called."""
+    from ...compose import stream
+
+    result = stream(spider, settings=settings)
+    result.chain.timed = True
+    figures = result.wait().chain.figures
+    return [{"name": name, "hook": hook, **vars(row)} for (name, hook), row in figures.items()]

@@ -1,4 +1,4 @@
-"""``crawler crawl URL…``: one record for every page below some URLs."""
+"""``crawler crawl URL…``: one record for every page below the given URLs."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from ..options import Ending, common_options, crawl_options, load_settings
 
 @click.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--depth", help="How many links away from a start page.  [default: 1]")
-@click.option("--domain", "domains", multiple=True, help="Another domain to accept; repeatable.")
-@click.option("--concurrency", type=int, help="Requests at a time, in all.")
-@click.option("--per-host", type=int, help="Requests at a time, to one host.")
+@click.option("--depth", help="The maximum number of links from a start URL.  [default: 1]")
+@click.option("--domain", "domains", multiple=True, help="Accept this domain too; repeatable.")
+@click.option("--concurrency", type=int, help="The maximum number of requests in flight.")
+@click.option("--per-host", type=int, help="The maximum number of requests in flight to one host.")
 @click.option("--delay", help="Seconds between two requests to one host.")
-@click.option("--robots/--no-robots", default=None, help="Obey robots.txt (the default), or not.")
+@click.option(
+    "--robots/--no-robots", default=None, help="Obey robots.txt (the default) or ignore it."
+)
 @click.option("--max-pages", type=int, help="Stop after this many pages.")
 @crawl_options
 @common_options
 def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **options: Any) -> None:
-    """Crawl the pages below each URL and write one record for each.
+    """Crawl the pages below each URL and write one record per page.
 
-    The domain of each URL is accepted; other domains are not, unless --domain names them.
-    Records go to the files named by -o and -O, in the format of their extension; without
-    either, to crawls/HOST/pages.jsonl. The state of the crawl is kept in crawls/HOST: the
-    same command again goes on where it ended.
+    The crawl accepts the domain of each URL, and the domains that --domain names.
+    It writes the records to the files that -o and -O name, in the format of the file extension;
+    without -o and -O, to crawls/HOST/pages.jsonl. It keeps its state in crawls/HOST. Run the
+    same command again to continue an interrupted crawl.
 
     Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
@@ -49,7 +51,5 @@ def _name_of(url: str) -> str:
     except InvalidURL:
         scheme = place = ""
     if scheme not in ("http", "https"):
-        raise click.UsageError(
-            f"{url!r} cannot be crawled: http:// or https:// and a host are needed"
-        )
+        raise click.UsageError(f"cannot crawl {url!r}: a URL needs http:// or https:// and a host")
     return place

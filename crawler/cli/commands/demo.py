@@ -1,4 +1,4 @@
-"""``crawler demo``: a crawl of a site that this command serves itself."""
+"""``crawler demo``: crawl a site that the command itself serves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..options import log_options
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="How many pages the site has.",
+    help="The number of pages of the site.",
 )
 @click.option(
     "-o",
@@ -29,10 +29,9 @@ from ..options import log_options
 @click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON.")
 @log_options
 def demo(pages: int, output: Path, as_json: bool) -> None:
-    """Crawl a bundled site on this machine: no network is needed.
+    """Crawl a bundled site on this machine, without a network.
 
-    A few of its pages are missing, redirected or broken, so that the report has
-    something to say.
+    A few of its pages are missing, redirected or broken, to show how the report lists them.
     """
     from ...job.directory import Job
     from ...settings import Settings
@@ -47,12 +46,12 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
         site[names[29]] = Reply(404, body="<h1>gone</h1>")
         site[names[39]] = faults.truncated(b"<h1>half a page</h1>")
     output.parent.mkdir(parents=True, exist_ok=True)
-    Job.clear(output.parent)  # the site is another one each time
+    Job.clear(output.parent)  # each run serves the site on another port
     with LoopbackSite(site) as server, Job(output.parent) as job:
         feed = job.open_feed(str(output), append=False)
-        # Nobody minds how hard a site of one's own is hit.
-        free = {"delay": 0, "robots": False, "per_host": 32, "retries.wait": 0.1}
-        settings = Settings.load(code=free | {"depth": None, "politeness.latency_factor": 0})
+        # The site is our own, so the crawl need not be polite.
+        fast = {"delay": 0, "robots": False, "per_host": 32, "retries.wait": 0.1}
+        settings = Settings.load(code=fast | {"depth": None, "politeness.latency_factor": 0})
         spider = Pages(start_urls=[server.url("/")])
         code = run_and_report(spider, job, [feed], as_json=as_json, settings=settings)
-    sys.exit(0 if code == 1 else code)  # its broken page is there on purpose
+    sys.exit(0 if code == 1 else code)  # one page is broken on purpose

@@ -1,4 +1,4 @@
-"""``crawler fetch URL`` and ``crawler links URL``: one page, without a crawl."""
+"""``crawler fetch URL``: one page, without a crawl."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import common_options, json_option, load_settings
+from ..one_page import check_success, fetch_page
+from ..options import common_options, json_option
 from ..text import printable, printable_lines
 
 if TYPE_CHECKING:
-    from ...data import Request, Response
+    from ...data import Response
 
 
 @click.command()
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 @json_option
 @common_options
 def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str]) -> None:
-    """Fetch one page, as a crawl would, and print it.
+    """Fetch one page as a crawl would, and print it.
 
-    robots.txt is not asked. Redirects are followed. Exits with 1 if the answer is no success.
+    The command follows redirects and does not read robots.txt. It exits with 1 if the status is
+    not 2xx.
 
-    A terminal gets text with its control characters made visible; a file or a pipe gets the
-    bytes of the page. With --json it is one object: url, status, headers, elapsed (seconds)
-    and, unless --headers is given, text.
+    On a terminal it prints text, with control characters made visible; to a file or a pipe it
+    writes the bytes of the body. With --json it prints one object: url, status, headers, elapsed
+    (seconds) and, without --headers, text.
     """
     response = fetch_page(url, assigned)
     if as_json:
@@ -40,14 +42,7 @@ def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str]) -> No
         click.echo(printable_lines(response.text))
     else:
         sys.stdout.buffer.write(response.body)
-    _check_success(response)
-
-
-def _check_success(response: Response) -> None:
-    """End the command with 1 if the answer, which has been printed, is no success."""
-    if not 200 <= response.status < 300:
-        sys.stdout.flush()
-        raise click.ClickException(f"{response.url} answered {response.status}")
+    check_success(response)
 
 
 def _as_dict(response: Response) -> dict[str, Any]:
@@ -61,58 +56,3 @@ def _as_dict(response: Response) -> dict[str, Any]:
 
 def _fields(response: Response) -> list[str]:
     return [f"{name}: {value}" for name, value in response.headers.fields]
-
-
-@click.command()
-@click.argument("url")
-@json_option
-@common_options
-def links(url: str, as_json: bool, assigned: Sequence[str]) -> None:
-    """Print what a page links to, one URL a line.
-
-    robots.txt is not asked. Redirects are followed. Exits with 1 if the answer is no success.
-    """
-    from ...spider import links as links_of
-
-    response = fetch_page(url, assigned)
-    found = list(links_of(response))
-    for line in [json.dumps(found)] if as_json else map(printable, found):
-        click.echo(line)
-    _check_success(response)
-
-
-def fetch_page(url: str, assigned: Sequence[str]) -> Response:
-    """Follow redirects to the page itself; say in one line what went wrong."""
-    from ...data import Request
-    from ...errors import FetchError, InvalidURL
-    from ...http.redirect import is_redirect
-
-    request = Request(url)
-    with load_settings(assigned).fetch() as client:
-        try:
-            response = client(request)
-            while is_redirect(response):
-                request = _followed(request, response)
-                response = client(request)
-        except FetchError as error:
-            if error.kind == "bad_request":
-                raise click.UsageError(error.detail) from error
-            raise click.ClickException(f"{url}: {error}") from error
-        except InvalidURL as error:
-            raise click.ClickException(f"{request.url} sends to what is {error}") from error
-    return response
-
-
-def _followed(request: Request, response: Response) -> Request:
-    """Return the next hop; say in one line why there is none."""
-    from ...http.redirect import MAX_REDIRECTS, next_hop
-
-    hop = next_hop(request, response)
-    first = hop.redirects[0]
-    if hop.url in hop.redirects:
-        raise click.ClickException(
-            f"{first}: redirect_loop: {request.url} sends to {hop.url} again"
-        )
-    if len(hop.redirects) > MAX_REDIRECTS:
-        raise click.ClickException(f"{first}: redirect_limit: sent on over {MAX_REDIRECTS} times")
-    return hop

@@ -1,4 +1,4 @@
-"""``crawler replay ARCHIVE SPIDER.py``: a spider again, on what was kept, without a network."""
+"""``crawler replay ARCHIVE SPIDER.py``: run a spider on archived responses, without a network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--diff",
     "golden",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Compare the items with those of a .jsonl file; exit with 5 if they differ.",
+    help="Compare the items with those in a .jsonl file; exit with 5 if they differ.",
 )
 @json_option
 @common_options
@@ -39,23 +39,23 @@ def replay(
     as_json: bool,
     assigned: Sequence[str],
 ) -> None:
-    """Run a spider on a web archive made with --warc.
+    """Run a spider on a web archive that --warc wrote.
 
-    Prints the items it finds, one JSON object a line, or with --diff how they differ from
-    those of a file: what is gone (-) and what is new (+), with --json as an object. Pages that
-    failed, as those do that are not in the archive, are told of on stderr.
+    The command prints the items, one JSON object per line. With --diff it prints how they differ
+    from the items in a file instead: removed items (-) and new items (+), with --json as one
+    object. It reports failed pages on stderr; a page that is not in the archive fails.
     """
     from ...compose import crawl
     from ...feed import WarcSite, as_record
     from ..live_view import Screen
     from ..report import print_errors
 
-    wanted = load_spider(spider, arguments)
+    loaded = load_spider(spider, arguments)
     offline = {"robots": False, "delay": 0, "retries": 1}
-    settings = load_settings(assigned, wanted, **offline)
+    settings = load_settings(assigned, loaded, **offline)
     with WarcSite(archive) as site:
         _check_whole(site)
-        result = crawl(wanted, fetch=site, settings=settings)
+        result = crawl(loaded, fetch=site, settings=settings)
     print_errors(Screen(soft_wrap=True, stderr=True), result.errors, verbose=is_verbose())
     items = [json.dumps(as_record(item), sort_keys=True, default=str) for item in result.items]
     if golden is None:
@@ -63,30 +63,34 @@ def replay(
             click.echo(item)
         sys.exit(result.exit_code)
     gone, new = _changes(golden.read_text().splitlines(), items)
-    if as_json:
-        told = {"gone": list(map(json.loads, gone)), "new": list(map(json.loads, new))}
-        click.echo(json.dumps(told))
-    else:
-        lines = [f"- {item}" for item in gone] + [f"+ {item}" for item in new]
-        click.echo("\n".join(lines) or "no difference")
+    _print_changes(gone, new, as_json=as_json)
     sys.exit(5 if gone or new else 0)
 
 
+def _print_changes(gone: list[str], new: list[str], *, as_json: bool) -> None:
+    if as_json:
+        changes = {"gone": list(map(json.loads, gone)), "new": list(map(json.loads, new))}
+        click.echo(json.dumps(changes))
+    else:
+        lines = [f"- {item}" for item in gone] + [f"+ {item}" for item in new]
+        click.echo("\n".join(lines) or "no difference")
+
+
 def _check_whole(site: WarcSite) -> None:
-    """Raise FeedError for an archive in which pages would be missed for no fault of the spider."""
+    """Raise FeedError if the archive is incomplete: pages would be missing without a fault of the spider."""
     from ...feed import FeedError
 
     if site.torn is not None:
         raise FeedError(
             f"{site.path} ends in the middle of a record, at byte {site.torn}, after {len(site)} "
-            "answers: the same crawl again goes on with it, or put a whole copy back"
+            "responses: run the crawl again to complete it, or restore a complete copy"
         )
     if not len(site):
-        raise FeedError(f"{site.path} has no answers to replay: --warc of a crawl writes some")
+        raise FeedError(f"{site.path} has no responses to replay: crawl with --warc to write some")
 
 
 def _changes(before: Iterable[str], after: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return what is gone and what is new, whatever the order of the items."""
+    """Return the removed and the new items; the order of the items does not matter."""
     old = Counter(_sorted(json.loads(line)) for line in before if line.strip())
     new = Counter(after)
     return list((old - new).elements()), list((new - old).elements())

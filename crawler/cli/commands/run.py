@@ -1,4 +1,4 @@
-"""``crawler run SPIDER.py``: crawl with a spider of one's own."""
+"""``crawler run SPIDER.py``: crawl with the user's spider."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..options import Ending, common_options, crawl_options, load_settings, load
 def run(spider: str, arguments: Sequence[str], assigned: Sequence[str], ending: Ending) -> None:
     """Crawl with the spider in a file.
 
-    Items go to the files named by -o (appended) and -O (overwritten), in the format of
-    their extension; without either, to stdout as JSON Lines. The state of the crawl is
-    kept in crawls/SPIDER: the same command again goes on where it ended.
+    The crawl writes the items to the files that -o (append) and -O (overwrite) name, in the format
+    of the file extension; without -o and -O, to stdout as JSON Lines. It keeps its state in
+    crawls/SPIDER. Run the same command again to continue an interrupted crawl.
 
     Example: crawler run quotes.py -a tag=humor -O quotes.csv -s delay=0.5
     """
     from ..crawl_command import crawl_and_exit
 
-    wanted = load_spider(spider, arguments)
-    settings = load_settings(assigned, wanted)
-    crawl_and_exit(wanted, settings, ending, name=wanted.name, records="-")
+    loaded = load_spider(spider, arguments)
+    settings = load_settings(assigned, loaded)
+    crawl_and_exit(loaded, settings, ending, name=loaded.name, records="-")

@@ -1,4 +1,4 @@
-"""``crawler settings``: every setting, its value, and where it came from."""
+"""``crawler settings``: every setting, its value, and the source of the value."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..options import common_options, json_option, load_settings
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--explain", is_flag=True, help="Say where each value came from.")
+@click.option("--explain", is_flag=True, help="Show the source of each value.")
 @json_option
 @common_options
 def settings(names: tuple[str, ...], explain: bool, as_json: bool, assigned: Sequence[str]) -> None:
-    """Print the settings in force here, all or those NAMED.
+    """Print the settings in force, all of them or the NAMES given.
 
-    A spider or a command may set its own, which are not shown: they count more than crawler.toml
-    and less than the environment and -s. The spider of `crawler crawl` sets depth to 1.
+    The settings of a spider are not shown: they override crawler.toml, and the environment and -s
+    override them. The spider of `crawler crawl` sets depth to 1.
     """
     try:
         rows = load_settings(assigned).explain(*names)

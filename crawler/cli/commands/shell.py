@@ -1,4 +1,4 @@
-"""``crawler shell URL``: look at a page by hand."""
+"""``crawler shell URL``: inspect a page at a Python prompt."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import click
 
+from ..one_page import fetch_page
 from ..options import common_options
 from ..text import printable
-from .fetch import fetch_page
 
 
 @click.command()
@@ -23,11 +23,11 @@ def shell(url: str, assigned: Sequence[str]) -> None:
     from ...spider import Page
 
     def fetch(address: str) -> Page:
-        """Fetch another page; it becomes `response`."""
+        """Fetch another page and assign it to `response`."""
         names["response"] = page = Page.of(fetch_page(address, assigned))
         return page
 
     names: dict[str, object] = {"fetch": fetch}
     fetch(url)
-    banner = printable(f"response is {names['response']}; fetch(url) gets another")
+    banner = printable(f"response is {names['response']}; fetch(url) fetches another page")
     code.interact(banner=banner, local=names, exitmsg="")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import JobError
+from ..job_paths import job_at
 from ..options import JOBS, json_option, verbose_option
 from ..text import printable
-from .jobs import job_at
 
 if TYPE_CHECKING:
     from ...job.view import Story

@@ -1,0 +1,53 @@
+"""``crawler report JOB``: print the final report of a job again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..job_paths import job_at, last_job
+from ..options import JOBS, json_option, verbose_option
+from ..text import listed, total
+
+if TYPE_CHECKING:
+    from ...frontier import UrlCounts
+
+
+@click.command()
+@click.argument("job", required=False, type=click.Path(file_okay=False))
+@json_option
+@verbose_option
+def report(job: str | None, as_json: bool) -> None:
+    """Print the final report of a job again.
+
+    JOB is a directory, or the name of a directory below ./crawls; the default is the job that was
+    used last. If the job is running, or its process was killed, the report has only the figures
+    that are certain: the outcomes of the URLs that are settled.
+    """
+    from ...job.view import JobView
+
+    with JobView(job_at(job) if job else last_job(JOBS)) as view:
+        final, user = view.fact("report"), view.user
+        # A report of an earlier run does not hold once the job has been continued.
+        if user or final is None or final["commits"] != view.fact("commits"):
+            final = _unfinished(view.counts(), user)
+        if as_json:
+            click.echo(json.dumps(final["summary"], indent=4))
+            return
+        from ..live_view import Screen
+        from ..report import print_rows
+
+        print_rows(Screen(soft_wrap=True), final["rows"])
+
+
+def _unfinished(counts: UrlCounts, user: str) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    rows = [("pages", f"{counts.done} done, {total(counts.failed)} failed, {counts.pending} left")]
+    named = {"failed": counts.failed, "refused": counts.refused, "turned away": counts.turned_away}
+    rows += [(label, listed(reasons)) for label, reasons in named.items() if reasons]
+    ended = ("ended", "before it was finished: run the same command to continue")
+    rows.append(("running", user) if user else ended)
+    return {"rows": rows, "summary": {"urls": asdict(counts), "user": user}}

@@ -1,0 +1,58 @@
+"""How a command fetches one page without a crawl."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from .options import load_settings
+
+if TYPE_CHECKING:
+    from ..data import Request, Response
+
+
+def fetch_page(url: str, assigned: Sequence[str]) -> Response:
+    """Fetch *url* and follow its redirects; raise a one-line error if that fails."""
+    from ..data import Request
+    from ..errors import FetchError, InvalidURL
+    from ..http.redirect import is_redirect
+
+    request = Request(url)
+    with load_settings(assigned).fetch() as client:
+        try:
+            response = client(request)
+            while is_redirect(response):
+                request = _followed(request, response)
+                response = client(request)
+        except FetchError as error:
+            if error.kind == "bad_request":
+                raise click.UsageError(error.detail) from error
+            raise click.ClickException(f"{url}: {error}") from error
+        except InvalidURL as error:
+            raise click.ClickException(f"{request.url} redirects to an {error}") from error
+    return response
+
+
+def _followed(request: Request, response: Response) -> Request:
+    """Return the request for the next redirect hop; raise a one-line error if it is not allowed."""
+    from ..http.redirect import MAX_REDIRECTS, next_hop
+
+    hop = next_hop(request, response)
+    first = hop.redirects[0]
+    if hop.url in hop.redirects:
+        raise click.ClickException(
+            f"{first}: redirect_loop: {request.url} redirects to {hop.url} again"
+        )
+    if len(hop.redirects) > MAX_REDIRECTS:
+        raise click.ClickException(f"{first}: redirect_limit: more than {MAX_REDIRECTS} redirects")
+    return hop
+
+
+def check_success(response: Response) -> None:
+    """End the command with exit code 1 if the status of the printed *response* is not 2xx."""
+    if not 200 <= response.status < 300:
+        sys.stdout.flush()
+        raise click.ClickException(f"{response.url} answered {response.status}")
