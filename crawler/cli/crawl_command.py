@@ -1,4 +1,4 @@
-"""A crawl as a command runs it: watched, ended by Ctrl-C, and reported."""
+"""A crawl as a command runs it: shown while it runs, stopped by Ctrl-C, and reported."""
 
 from __future__ import annotations
 
@@ -20,44 +20,46 @@ from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
 from ..job.directory import Job
 from ..report.gates import Gate, checked_report, write_report
-from ..report.progress import Watch
+from ..report.progress import Progress
 from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider
-from .interrupts import AT_ONCE, Interrupts
+from .crawl_progress import CrawlProgress
+from .interrupts import EXIT_CODE, Interrupts
+from .job_files import gates_of, open_feeds, open_job
 from .live_view import Screen, View, view_on
-from .options import Ending, gates_of, is_verbose, open_feeds, open_job
+from .options import CrawlOptions, is_verbose
 from .report import Rows, print_errors, print_rows, report_rows, to_dict
-from .resume_notice import say_recovered
+from .resume_notice import print_recovered
 from .text import printable
 
-#: Seconds between two looks at a crawl.
+#: Seconds between two readings of the progress.
 _INTERVAL = 0.25
 
 
 def crawl_and_exit(
-    spider: Spider, settings: Settings, ending: Ending, *, name: str, records: str
+    spider: Spider, settings: Settings, options: CrawlOptions, *, name: str, records: str
 ) -> NoReturn:
     """
     Crawl *spider* in its job directory and end the program.
 
-    The job is called *name* if it is given no directory; the items go to the file *records*
-    in there if they are given no other place, or to stdout if that is "-".
+    Without --job the job is called *name*. Without -o and -O the items go to the file *records* in
+    the job directory, or to stdout if *records* is "-".
     """
-    gates = gates_of(ending.conditions, ending.min_items)
-    if ending.report is not None:
-        checked_report(ending.report)
-    with open_job(ending, name) as job:
-        feeds = open_feeds(job, ending, records if records == "-" else str(job.path / records))
-        if ending.warc is not None:
-            job.open_archive(ending.warc)
+    gates = gates_of(options.conditions, options.min_items)
+    if options.report is not None:
+        checked_report(options.report)
+    with open_job(options, name) as job:
+        feeds = open_feeds(job, options, records if records == "-" else str(job.path / records))
+        if options.warc is not None:
+            job.open_archive(options.warc)
         code = run_and_report(
             spider,
             job,
             feeds,
-            as_json=ending.as_json,
+            as_json=options.as_json,
             gates=gates,
-            report=ending.report,
+            report=options.report,
             settings=settings,
         )
     sys.exit(code)
@@ -74,37 +76,43 @@ def run_and_report(
     report: Path | None = None,
 ) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
-    job.on_stuck = job.journal.marks.end_process
-    at_once = [feed for feed in feeds if feed not in job.outputs.feeds]
+    job.on_stuck = job.store.strike
+    # The job writes to its own feeds when a page is settled; the others are written immediately.
+    immediate = [feed for feed in feeds if feed not in job.feeds]
     with Interrupts() as interrupts:
         try:
-            result = stream(spider, feeds=at_once, settings=settings, job=job)
+            result = stream(spider, feeds=immediate, settings=settings, job=job)
         except Refused as error:
             click.echo(f"crawler: {printable(error)}", err=True)
             return 4
-        say_recovered(job, result.summary.urls.pending)
-        watch = Watch(result.scheduler, settings.budget)
-        _follow(result, watch, feeds, interrupts)
-        summary, told = result.summary, to_dict(result.summary, watch)
-        rows = report_rows(summary, watch, feeds)
-        if result.failure is None:
-            job.note(
-                "report", {"rows": rows, "summary": told, "commits": job.journal.store.commits + 1}
-            )
-        if as_json:
-            click.echo(json.dumps(told, indent=4))
-        else:
-            _print(rows, feeds, result)
+        print_recovered(job, result.summary.urls.pending)
+        progress = CrawlProgress(result.scheduler, settings.budget)
+        _follow(result, progress, feeds, interrupts)
+        _report(result, progress, job, feeds, as_json=as_json)
     if result.failure is not None:
         click.echo(f"crawler: {printable(result.failure)}", err=True)
     if report is not None:
-        write_report(report, summary, gates)
-    code = AT_ONCE if interrupts.second.is_set() else result.exit_code
-    return _judged(code, gates, summary)
+        write_report(report, result.summary, gates)
+    code = EXIT_CODE if interrupts.second.is_set() else result.exit_code
+    return _check_gates(code, gates, result.summary)
 
 
-def _judged(code: int, gates: Sequence[Gate], summary: Summary) -> int:
-    """Return the exit code, which a gate that is not met changes if the crawl came to its end."""
+def _report(
+    result: CrawlResult, progress: Progress, job: Job, feeds: Sequence[Feed], *, as_json: bool
+) -> None:
+    """Print the final report, and keep it in the job for `crawler report`."""
+    summary = to_dict(result.summary, progress)
+    rows = report_rows(result.summary, progress, feeds)
+    if result.failure is None:
+        job.note("report", {"rows": rows, "summary": summary, "commits": job.store.commits + 1})
+    if as_json:
+        click.echo(json.dumps(summary, indent=4))
+    else:
+        _print(rows, feeds, result)
+
+
+def _check_gates(code: int, gates: Sequence[Gate], summary: Summary) -> int:
+    """Return *code*, or 5 if the crawl finished and does not meet a gate."""
     failures = [failure for gate in gates if (failure := gate.failure(summary))]
     for failure in failures:
         click.echo(f"crawler: quality gate not met: {failure}", err=True)
@@ -112,7 +120,7 @@ def _judged(code: int, gates: Sequence[Gate], summary: Summary) -> int:
 
 
 def _print(rows: Rows, feeds: Sequence[Feed], result: CrawlResult) -> None:
-    # What is on stdout is data, when the records go there.
+    # If the records go to stdout, the report must not.
     console = Screen(soft_wrap=True, stderr=_to_stdout(feeds))
     print_rows(console, rows)
     print_errors(console, result.errors, verbose=is_verbose())
@@ -123,48 +131,48 @@ def _to_stdout(feeds: Sequence[Feed]) -> bool:
 
 
 def _follow(
-    result: CrawlResult, watch: Watch, feeds: Sequence[Feed], interrupts: Interrupts
+    result: CrawlResult, progress: CrawlProgress, feeds: Sequence[Feed], interrupts: Interrupts
 ) -> None:
-    """Show a crawl until it has ended: by itself, by Ctrl-C, or because nobody reads on."""
-    beside = Group()
-    # Items that go to a terminal themselves would run into a view that is drawn in place.
+    """Show a crawl until it ends: it finishes, Ctrl-C stops it, or its output pipe is closed."""
+    helpers = Group()
+    # Items printed on the same terminal would mix with a view that is redrawn in place.
     among_items = _to_stdout(feeds) and os.isatty(1)
     with view_on(Screen(stderr=True), in_place=not among_items) as view:
-        beside.spawn(_look, watch, view, feeds)
-        beside.spawn(_stop_if_unread, result)
+        helpers.spawn(_show, progress, view, feeds)
+        helpers.spawn(_stop_if_unread, result)
         items = gevent.spawn(deque, result, maxlen=0)
         try:
             _wait(result, view, interrupts)
             items.join()
         finally:
-            beside.kill()
+            helpers.kill()
         if interrupts.first.is_set():
-            view.say(f"stopped: {_what_is_left(result.summary)}")
+            view.print(f"stopped: {_pages_left(result.summary)}")
 
 
 def _wait(result: CrawlResult, view: View, interrupts: Interrupts) -> None:
     ended: Any = gevent.spawn(result.wait)
     gevent.wait([ended, interrupts.first], count=1)
-    interrupts.heard()
+    interrupts.acknowledge()
     if not ended.ready():
-        view.say("stopping: finishing what is in flight (Ctrl-C again to drop it)")
+        view.print("stopping: finishing the requests in flight (Ctrl-C again to drop them)")
         stopping = gevent.spawn(result.stop)
         gevent.wait([ended, interrupts.second], count=1)
-        # Whoever stops a scheduler waits for what is in flight; ended early, it cancels that.
+        # stop() waits for the requests in flight; killing it cancels them.
         stopping.kill()
     ended.get()
 
 
-def _what_is_left(summary: Summary) -> str:
+def _pages_left(summary: Summary) -> str:
     pending = summary.urls.pending
-    return f"{pending} pages are left; the same command goes on" if pending else "nothing is left"
+    return f"{pending} pages left; run the same command to continue" if pending else "nothing left"
 
 
-def _look(watch: Watch, view: View, feeds: Sequence[Feed]) -> None:
+def _show(progress: CrawlProgress, view: View, feeds: Sequence[Feed]) -> None:
     while True:
         gevent.sleep(_INTERVAL)
-        view.show(watch.look())
-        # What keeps a file from being written comes up again with the next item, or its end.
+        view.show(progress.read())
+        # A file that cannot be written raises again with the next item or when it is closed.
         with suppress(OSError, OutputClosed):
             for feed in feeds:
                 if not feed.closed:
@@ -172,7 +180,7 @@ def _look(watch: Watch, view: View, feeds: Sequence[Feed]) -> None:
 
 
 def _stop_if_unread(result: CrawlResult) -> None:
-    """End the crawl when the pipe its items go to has been closed."""
+    """Stop the crawl when the pipe that its items go to is closed."""
     for error in result.scheduler.error_chan():
         if isinstance(error.__cause__, OutputClosed):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,4 +1,4 @@
-"""What is said when a command fails: one line, and a traceback for those who ask for one."""
+"""How a failed command ends: one line on stderr, a traceback with -v, and an exit code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import click
 from ..errors import CrawlerError
 from .text import printable, printable_lines
 
-#: What explains itself; of anything else, its type and place are told.
+#: Errors whose message is enough; other errors are printed with their type and place.
 _PLAIN = (CrawlerError, OSError, ValueError)
-#: Where no spider of a user's own is: this package, the standard library, what was installed.
+#: Where the user's code is not: this package, the standard library, installed packages.
 _FOREIGN = (
     Path(__file__).parents[1],
     Path(traceback.__file__).parent,
@@ -24,11 +24,11 @@ _FOREIGN = (
 
 
 def exit_code_of(error: BaseException, *, verbose: bool) -> int:
-    """Tell about *error* on stderr; return the exit code that `crawler --help` has for it."""
+    """Print *error* on stderr; return its exit code as listed in `crawler --help`."""
     if isinstance(error, BrokenPipeError):
-        _let_go_of_output()
+        _discard_output()
         return 3
-    # Whoever closed stderr is not told, but gets the exit code.
+    # If stderr is closed, the exit code is all that is left.
     with suppress(OSError):
         if verbose:
             trace = "".join(traceback.format_exception(error)).rstrip()
@@ -53,22 +53,23 @@ def _line(error: BaseException) -> str:
         return f"{printable(error.format_message())} ({path} --help explains)"
     if isinstance(error, click.ClickException):
         return printable(error.format_message())
-    told = str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {_said(error)}"
+    plain = isinstance(error, _PLAIN)
+    message = str(error) if plain else f"{type(error).__name__}: {_message(error)}"
     place = _place(error)
     hint = f" ({place}; -v shows the traceback)" if place else ""
-    return f"{printable(told)}{hint}"
+    return f"{printable(message)}{hint}"
 
 
-def _said(error: BaseException) -> str:
-    """Return what *error* says; where a SyntaxError is, is told as the place."""
+def _message(error: BaseException) -> str:
+    """Return the message of *error*; that of a SyntaxError without the place, which _place() has."""
     return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
 def _place(error: BaseException) -> str:
     """
-    Return file and line of the user's own code that failed.
+    Return the file and line of the user's code that failed.
 
-    Where none of it took part, what explains itself needs no place; of anything else it is ours.
+    If no code of the user was running: "" for a plain error, else the place in our own code.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}, line {error.lineno}"
@@ -81,14 +82,14 @@ def _place(error: BaseException) -> str:
 
 
 def _is_foreign(filename: str) -> bool:
-    """Return whether it belongs to the interpreter, to what was installed, or to this package."""
+    """Return whether the file belongs to the interpreter, an installed package or this package."""
     return filename.startswith("<frozen ") or any(
         Path(filename).is_relative_to(place) for place in _FOREIGN
     )
 
 
-def _let_go_of_output() -> None:
-    """Nobody reads it: let nothing complain of that at the end."""
+def _discard_output() -> None:
+    """Redirect stdout and stderr to nowhere, so that the interpreter's last flush does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

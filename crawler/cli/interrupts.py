@@ -1,4 +1,4 @@
-"""Interrupts: Ctrl-C once ends a crawl, twice drops what is in flight."""
+"""Interrupts: the first Ctrl-C stops a crawl, the second drops the requests in flight."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import Any, Self
 
 from gevent.event import Event
 
-#: The exit code of a command that was ended at once, as a shell would have it.
-AT_ONCE = 130
-#: Seconds each one gives to be heard, before it ends the process whatever it is doing.
+#: The exit code after the second Ctrl-C, as shells use it.
+EXIT_CODE = 130
+#: Seconds after which an interrupt ends the process if the crawl has not reacted to it.
 _PATIENCE = 3.0
-_DEAF = b"crawler: the crawl does not answer, as if a callback did not let go of the CPU: ended\n"
+_NO_REACTION = (
+    b"crawler: the crawl does not react; a callback may be using the CPU without a pause: ended\n"
+)
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Interrupts:
     """
-    Hears SIGINT and SIGTERM: *first* and *second* are set when they come.
+    Handles SIGINT and SIGTERM: the first signal sets *first*, the second sets *second*.
 
-    The handlers are the interpreter's own: they run even while a callback does not let go
-    of the CPU. Whoever waits for *first* says so by heard(); if nobody does, for nobody can, the
-    process is ended. So do a third one, and a while after the second, in any case.
+    The handlers are the interpreter's own, so they run even while a callback does not yield. The
+    code that waits for *first* calls acknowledge(). Without that call the process ends after 3
+    seconds; it always ends 3 seconds after the second signal, and at the third one.
     """
 
     def __init__(self) -> None:
@@ -32,8 +34,8 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         for number, handler in (
-            (signal.SIGINT, self._hear),
-            (signal.SIGTERM, self._hear),
+            (signal.SIGINT, self._handle),
+            (signal.SIGTERM, self._handle),
             (signal.SIGALRM, _exit),
         ):
             self._before[number] = signal.signal(number, handler)
@@ -44,12 +46,12 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def heard(self) -> None:
-        """Say that something is being done about the first one."""
+    def acknowledge(self) -> None:
+        """Mark that the crawl reacts to the first signal, so that it does not end the process."""
         if not self.second.is_set():
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if not self.first.is_set():
             self.first.set()
             signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
@@ -62,7 +64,7 @@ class Interrupts:
 
 def _exit(number: int, _frame: FrameType | None) -> None:
     if number == signal.SIGALRM:
-        os.write(2, _DEAF)
+        os.write(2, _NO_REACTION)
     if os.isatty(2):
         os.write(2, _SHOW_CURSOR)
-    os._exit(AT_ONCE)
+    os._exit(EXIT_CODE)

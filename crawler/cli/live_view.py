@@ -1,4 +1,4 @@
-"""What is seen of a crawl while it runs: a view in place on a terminal, lines elsewhere."""
+"""How a running crawl is shown: redrawn in place on a terminal, as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .text import clock, printable, size, total
 if TYPE_CHECKING:
     from ..frontier import HostFigures
     from ..module import ModuleSummary
-    from ..report.progress import Left, Moment
+    from ..report.progress import Moment, TimeLeft
     from ..scheduler import Summary
 
-#: Seconds to the first line where there is no terminal, and between any two.
+#: Without a terminal: seconds until the first line, and between two lines.
 _FIRST_LINE, _BETWEEN_LINES = 1.0, 5.0
-#: Rows of hosts on a terminal.
+#: The number of hosts shown on a terminal.
 _HOSTS = 3
 
 
 class Screen(Console):
-    """A console that says so when nobody reads it."""
+    """A console that raises BrokenPipeError when its output pipe is closed."""
 
     def on_broken_pipe(self) -> None:
-        raise BrokenPipeError("whoever read the output has gone")
+        raise BrokenPipeError("the reader of the output has closed it")
 
 
 class View(Protocol):
-    """Shows moments of a crawl, and says a line in between."""
+    """Shows a crawl moment by moment, and prints single lines."""
 
     def __enter__(self) -> Self: ...
 
@@ -48,18 +48,18 @@ class View(Protocol):
 
     def show(self, moment: Moment) -> None: ...
 
-    def say(self, line: str) -> None: ...
+    def print(self, line: str) -> None: ...
 
 
 def view_on(console: Console, *, in_place: bool = True) -> View:
-    """Return the view that suits *console*: one *in_place* needs a terminal that can go back."""
+    """Return the view for *console*; a view *in_place* needs a terminal that can move its cursor."""
     if in_place and console.is_terminal and not console.is_dumb_terminal:
         return LiveView(console)
     return Lines(console)
 
 
 class LiveView:
-    """Draws itself anew at each moment, and is gone at the end."""
+    """Is redrawn at each moment, and removed at the end."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, transient=True, auto_refresh=False)
@@ -74,12 +74,12 @@ class LiveView:
     def show(self, moment: Moment) -> None:
         self._live.update(drawn(moment), refresh=True)
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         self._live.console.print(Text(printable(line)))
 
 
 class Lines:
-    """Prints a line every few seconds; when nobody reads them any more, it goes on in silence."""
+    """Prints a line every few seconds; ignores that its pipe is closed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -94,26 +94,26 @@ class Lines:
     def show(self, moment: Moment) -> None:
         if monotonic() >= self._next:
             self._next = monotonic() + _BETWEEN_LINES
-            self.say("  ".join(filter(None, (figures(moment), held_up(moment)))))
+            self.print("  ".join(filter(None, (figures(moment), bottleneck(moment)))))
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         with suppress(BrokenPipeError):
             self._console.print(Text(printable(line)), soft_wrap=True)
 
 
 def drawn(moment: Moment) -> Group:
-    """Return a moment as it is drawn on a terminal."""
+    """Return what a terminal shows at this moment."""
     parts: list[Text | Table] = [Text(figures(moment), style="bold"), Text(stages(moment.summary))]
-    verdict = held_up(moment)
-    if verdict:
-        parts.append(Text(verdict, style="yellow"))
+    limit = bottleneck(moment)
+    if limit:
+        parts.append(Text(limit, style="yellow"))
     if len(moment.hosts) > 1:
         parts.append(_table(moment.hosts[:_HOSTS]))
     return Group(*parts)
 
 
 def figures(moment: Moment) -> str:
-    """Return what has been done and what is left in one line."""
+    """Return in one line what is done and what is left."""
     summary = moment.summary
     urls = summary.urls
     parts = [
@@ -125,11 +125,11 @@ def figures(moment: Moment) -> str:
         size(summary.bytes),
         clock(summary.elapsed),
     ]
-    return "  ".join([*parts, *_left(moment.left)])
+    return "  ".join([*parts, *_time_left(moment.time_left)])
 
 
 def stages(summary: Summary) -> str:
-    """Return how busy each stage is, and what waits for it."""
+    """Return how many workers of each stage are busy, and how many data wait for it."""
     workers = summary.module_args
     fetching, analysing = _handling(summary.downloaders), _handling(summary.analyzers)
     return (
@@ -141,16 +141,16 @@ def stages(summary: Summary) -> str:
     )
 
 
-def held_up(moment: Moment) -> str:
-    """Say what limits the speed, and for how long if that is more than a moment."""
-    if moment.limit in (NOTHING, IDLE):
+def bottleneck(moment: Moment) -> str:
+    """Return what limits the speed; if the crawl waits for over two seconds, also for what."""
+    if moment.bottleneck in (NOTHING, IDLE):
         return ""
     wait = moment.summary.next_wake or 0
-    patience = f" (waiting for {printable(moment.summary.waiting_for)})" if wait > 2 else ""
-    return f"limited by {moment.limit}{patience}"
+    details = f" (waiting for {printable(moment.summary.waiting_for)})" if wait > 2 else ""
+    return f"limited by {moment.bottleneck}{details}"
 
 
-def _left(left: Left | None) -> list[str]:
+def _time_left(left: TimeLeft | None) -> list[str]:
     if left is None:
         return []
     return [f"{'at most ' if left.at_most else ''}{clock(left.seconds)} left"]
@@ -161,7 +161,7 @@ def _table(hosts: list[HostFigures]) -> Table:
     table.add_column("slowest hosts", overflow="ellipsis", no_wrap=True)
     for name in ("latency", "queued", "in flight"):
         table.add_column(name, justify="right")
-    table.add_column("rests for")
+    table.add_column("waits for")
     for row in hosts:
         numbers = (f"{row.latency * 1000:.0f} ms", str(row.queued), str(row.in_flight))
         table.add_row(Text(printable(row.host)), *numbers, Text(printable(row.why)))

@@ -18,7 +18,7 @@ def log_to_stderr(level: str, session: Session) -> None:
 
 
 class _Formatter(logging.Formatter):
-    """Shows an exception in the line of its record, and its traceback if the session is verbose."""
+    """Adds an exception to the line of its record, or its traceback if the session is verbose."""
 
     def __init__(self, session: Session) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,10 +1,8 @@
-"""Options that several commands share, and what they mean."""
+"""Options that several commands share, and the settings that they result in."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -16,20 +14,17 @@ import click
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..feed import Feed
-    from ..job.directory import Job
-    from ..report.gates import Gate
     from ..settings import Settings
     from ..spider import Spider
 
-#: Where commands keep their jobs.
+#: The directory below which commands create job directories.
 JOBS = "crawls"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def common_options(command: F) -> F:
-    """Add -s, -L and -v, which every command that fetches has."""
+    """Add -s, -L and -v, the options of every command that fetches."""
     command = click.option(
         "-s", "--set", "assigned", multiple=True, metavar="NAME=VALUE", help="Set a setting."
     )(command)
@@ -46,7 +41,7 @@ def log_options(command: F) -> F:
         type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"], case_sensitive=False),
         callback=_set_up_log,
         expose_value=False,
-        help="What to log, on stderr.",
+        help="The lowest level to log on stderr.",
     )(command)
 
 
@@ -70,13 +65,13 @@ def is_verbose() -> bool:
 
 
 def _be_verbose(context: click.Context, _parameter: click.Parameter, verbose: bool) -> None:
-    # What is said before the command's name holds after it too.
+    # -v works before the name of the command and after it.
     context.ensure_object(Session).verbose |= verbose
 
 
 @dataclass(frozen=True)
-class Ending:
-    """Where a crawl's items and report go, and what they must be like."""
+class CrawlOptions:
+    """The options of every crawl: its job, its outputs, its quality gates and its report."""
 
     job: str | None
     fresh: bool
@@ -89,25 +84,25 @@ class Ending:
     report: Path | None
 
 
-_ENDING = (
+_CRAWL_OPTIONS = (
     click.option(
         "--job",
         metavar="DIR",
         type=click.Path(file_okay=False),
-        help="Keep the state of the crawl here.  [default: below ./crawls]",
+        help="The job directory, with the state of the crawl.  [default: below ./crawls]",
     ),
-    click.option("--fresh", is_flag=True, help="Start over, and do not go on with the job."),
+    click.option("--fresh", is_flag=True, help="Start over instead of continuing the job."),
     click.option(
         "--analyzers",
         type=click.IntRange(0),
         metavar="N",
-        help="Parse in N processes of their own, for pages that take long.",
+        help="Parse in N separate processes, for pages that take long to parse.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON."),
     click.option(
         "--warc",
         type=click.Path(dir_okay=False),
-        help="Keep every exchange in a web archive, for `crawler replay`.",
+        help="Write every request and response to a web archive, for `crawler replay`.",
     ),
     click.option(
         "--report",
@@ -115,86 +110,59 @@ _ENDING = (
         help="Write the summary to a .json file, or the gates to a JUnit .xml file.",
     ),
     click.option(
-        "--min-items", type=click.IntRange(0), help="Exit with 5 if there are fewer items."
+        "--min-items", type=click.IntRange(0), help="Exit with 5 if the crawl finds fewer items."
     ),
     click.option(
         "--fail-if",
         "conditions",
         multiple=True,
         metavar="CONDITION",
-        help="Exit with 5 if it holds, as in 'failed>1%'; repeatable.",
+        help="Exit with 5 if the condition holds, such as 'failed>1%'; repeatable.",
     ),
     click.option(
-        "-O", "--overwrite", "write_to", multiple=True, metavar="FILE", help="Write items to FILE."
+        "-O",
+        "--overwrite",
+        "write_to",
+        multiple=True,
+        metavar="FILE",
+        help="Write the items to FILE.",
     ),
     click.option(
-        "-o", "--output", "append_to", multiple=True, metavar="FILE", help="Append items to FILE."
+        "-o",
+        "--output",
+        "append_to",
+        multiple=True,
+        metavar="FILE",
+        help="Append the items to FILE.",
     ),
 )
 
 
-def crawl_options(command: F) -> F:
-    """Add what every crawl has, given to the command as one *ending*."""
+def with_crawl_options(command: F) -> F:
+    """Add the options of every crawl; the command gets them as one *crawl_options*."""
 
     @wraps(command)
-    def with_ending(**given: Any) -> Any:
+    def with_options(**given: Any) -> Any:
         analyzers = given.pop("analyzers")
         if analyzers is not None:
             given["assigned"] = (f"analyzers={analyzers}", *given["assigned"])
-        names = [field.name for field in fields(Ending)]
-        ending = Ending(**{name: given.pop(name) for name in names})
-        return command(**given, ending=ending)
+        names = [field.name for field in fields(CrawlOptions)]
+        options = CrawlOptions(**{name: given.pop(name) for name in names})
+        return command(**given, crawl_options=options)
 
-    decorated: Any = with_ending
-    for option in reversed(_ENDING):
+    decorated: Any = with_options
+    for option in reversed(_CRAWL_OPTIONS):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
 
 
-def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
-    from ..report.gates import Gate
-
-    try:
-        gates = [Gate.parse(condition) for condition in conditions]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    return gates if min_items is None else [*gates, Gate.at_least(min_items)]
-
-
-def open_job(ending: Ending, name: str) -> Job:
-    """Open the directory that --job names, or the one of *name*; emptied if --fresh says so."""
-    from ..job.directory import STATE, Job
-    from ..job.view import directory_name
-
-    path = Path(ending.job or Path(JOBS) / directory_name(name))
-    if ending.fresh and (path / STATE).exists():
-        if sys.stdin.isatty() and sys.stderr.isatty():
-            click.confirm(f"Forget what {path} has, and start over?", abort=True, err=True)
-        Job.clear(path)
-    return Job(path)
-
-
-def open_feeds(job: Job, ending: Ending, default: str) -> list[Feed]:
-    """Open what -o and -O name, or else *default*; the job closes them."""
-    from ..errors import CrawlerError
-
-    named = [(name, True) for name in ending.append_to]
-    named += [(name, False) for name in ending.write_to]
-    files = [name for name, _ in named or [(default, False)] if name != "-"]
-    job.check_outputs([*files, *([ending.warc] if ending.warc else [])])
-    try:
-        return [job.open_feed(name, append=append) for name, append in named or [(default, False)]]
-    except (ValueError, OSError, CrawlerError) as error:
-        raise click.UsageError(str(error)) from None
-
-
 def pairs(assigned: Iterable[str], option: str) -> dict[str, str]:
-    """Read NAME=VALUE words."""
+    """Return a dict of words such as NAME=VALUE."""
     found = {}
     for word in assigned:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise click.UsageError(f"{option} wants NAME=VALUE, not {word!r}")
+            raise click.UsageError(f"{option} needs NAME=VALUE, not {word!r}")
         found[name.strip()] = value
     return found
 
@@ -202,7 +170,7 @@ def pairs(assigned: Iterable[str], option: str) -> dict[str, str]:
 def load_settings(
     assigned: Iterable[str], spider: Spider | None = None, **options: Any
 ) -> Settings:
-    """Put the settings together: file, spider, environment, then the command line."""
+    """Return the settings of the file, the spider, the environment and the command line."""
     from ..compose import settings_of
     from ..settings import Settings, find_toml
 
@@ -216,38 +184,6 @@ def load_settings(
         )
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from None
-
-
-def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
-    """Return the spider of a file; FILE.py:Name chooses one of several."""
-    name, _, wanted = place.partition(":")
-    path = Path(name)
-    if not path.is_file():
-        raise click.UsageError(f"there is no file {name!r}")
-    kinds = {kind.__name__: kind for kind in _spiders_in(path)}
-    if wanted:
-        kinds = {known: kind for known, kind in kinds.items() if known == wanted}
-    if len(kinds) != 1:
-        found = ", ".join(kinds) or "none"
-        raise click.UsageError(f"{place} must lead to one Spider; found: {found}")
-    return next(iter(kinds.values()))(**pairs(arguments, "-a"))
-
-
-def _spiders_in(path: Path) -> list[type[Spider]]:
-    from ..spider import Spider
-
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise click.UsageError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Spider) and value.__module__ == path.stem
-    ]
 
 
 def _set_up_log(context: click.Context, _parameter: click.Parameter, level: str) -> None:

@@ -1,4 +1,4 @@
-"""The final report: what became of every URL, how fast, and what it was limited by."""
+"""The final report: the outcomes of all URLs, the speed, and the bottleneck."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from rich.text import Text
 from ..errors import CrawlerError
 from ..feed import Feed, Stdout
 from ..frontier import HostFigures
-from ..report.bottleneck import NOTHING, Limit
-from ..report.progress import Watch
+from ..report.bottleneck import NOTHING, Bottleneck
+from ..report.progress import Progress
 from ..scheduler import Summary
 from .text import listed, printable, printable_lines, size, total
 
-#: Errors shown; the rest are counted.
+#: The number of errors that are printed; the rest are counted.
 _SAMPLES = 5
 
-
-#: Labels, and what is said under each.
+#: Pairs of a label and a text; a row without a label belongs to the one before.
 Rows = Sequence[tuple[str, str]]
 
 
-def to_dict(summary: Summary, watch: Watch) -> dict[str, Any]:
-    """Return the summary with what only a watch knows."""
-    limit, share = watch.tally.whole
-    limited = {"limit": limit.name, "setting": limit.setting, "share": round(share, 3)}
-    slow = {row.host: round(row.latency, 4) for row in watch.slowest}
+def to_dict(summary: Summary, progress: Progress) -> dict[str, Any]:
+    """Return the summary with the bottleneck and the slowest hosts."""
+    bottleneck, share = progress.bottlenecks.longest
+    limited = {"limit": bottleneck.name, "setting": bottleneck.setting, "share": round(share, 3)}
+    slow = {row.host: round(row.latency, 4) for row in progress.slowest_hosts}
     return summary.to_dict() | {"limited_by": limited, "slowest_hosts": slow}
 
 
-def report_rows(summary: Summary, watch: Watch, feeds: Iterable[Feed]) -> Rows:
-    rows = _outcomes(summary) + _speed(summary) + _why(*watch.tally.whole) + _slow(watch.slowest)
+def report_rows(summary: Summary, progress: Progress, feeds: Iterable[Feed]) -> Rows:
+    limit = _bottleneck(*progress.bottlenecks.longest)
+    rows = _outcomes(summary) + _speed(summary) + limit + _slow(progress.slowest_hosts)
     return rows + [("records", _written(feed)) for feed in feeds]
 
 
@@ -46,7 +46,7 @@ def print_rows(console: Console, rows: Rows) -> None:
 def print_errors(console: Console, errors: Sequence[CrawlerError], *, verbose: bool) -> None:
     """Print the first few *errors*, with their tracebacks if *verbose*."""
     for error in errors[:_SAMPLES]:
-        console.print(Text(_told(error, verbose=verbose)))
+        console.print(Text(_error_text(error, verbose=verbose)))
     if len(errors) > _SAMPLES:
         console.print(f"  … and {len(errors) - _SAMPLES} more errors")
 
@@ -71,18 +71,18 @@ def _speed(summary: Summary) -> list[tuple[str, str]]:
     latency = summary.latency
     rows = [("retried", str(summary.retried))] if summary.retried else []
     if not summary.request_args["robots"]:
-        rows.append(("robots.txt", "was not asked for"))
+        rows.append(("robots.txt", "was ignored"))
     volume = f"{size(summary.bytes)} in {summary.elapsed:.1f} s, {summary.rate:.0f} pages/s"
     parts = ((name, getattr(latency, name)) for name in ("p50", "p90", "p99"))
     quantiles = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in parts)
     return [*rows, ("fetched", volume), ("latency", quantiles)]
 
 
-def _why(limit: Limit, share: float) -> list[tuple[str, str]]:
-    if limit is NOTHING:
+def _bottleneck(bottleneck: Bottleneck, share: float) -> list[tuple[str, str]]:
+    if bottleneck is NOTHING:
         return []
-    remedy = f": {limit.remedy}" if limit.remedy else ""
-    return [("limited by", f"{limit.what}, {share:.0%} of the time{remedy}")]
+    remedy = f": {bottleneck.remedy}" if bottleneck.remedy else ""
+    return [("limited by", f"{bottleneck.what}, {share:.0%} of the time{remedy}")]
 
 
 def _slow(hosts: Sequence[HostFigures]) -> list[tuple[str, str]]:
@@ -96,7 +96,7 @@ def _written(feed: Feed) -> str:
     return f"{feed.written} {place}"
 
 
-def _told(error: CrawlerError, *, verbose: bool) -> str:
+def _error_text(error: CrawlerError, *, verbose: bool) -> str:
     if not verbose:
         return f"  {printable(error)}"
     return printable_lines("".join(traceback.format_exception(error)).rstrip())

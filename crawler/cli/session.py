@@ -1,4 +1,4 @@
-"""Session: what one run of the program remembers, whichever command it runs."""
+"""Session: the state of one run of the program, shared by all commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _nothing() -> None:
 
 @dataclass
 class Session:
-    """*prepare* is called before a command is imported; *verbose* lets tracebacks be shown."""
+    """*prepare* is called before a command is imported; *verbose* shows tracebacks."""
 
     prepare: Callable[[], None] = _nothing
     verbose: bool = False

@@ -1,4 +1,4 @@
-"""How figures and foreign text are written on a terminal."""
+"""How figures and untrusted text are written on a terminal."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _PASSWORD = re.compile(r"(://[^/?#\s:@]*):[^/?#\s@]*@")
 
 def printable(text: object) -> str:
     r"""
-    Return *text* as one line that does nothing to a terminal, and tells no password.
+    Return *text* as one line without control characters and passwords.
 
-    Whatever comes from a page, a server or an error passes here before a person sees it: an
-    escape sequence in a URL or a title becomes visible as \x1b, user:password@ becomes user:…@.
+    All text from a page, a server or an error passes here before it is printed: an escape sequence
+    in a URL or a title becomes visible as \x1b, user:password@ becomes user:…@.
     """
     line = _PASSWORD.sub(r"\1:…@", str(text))
     return line if line.isprintable() else "".join(map(_visible, line))
 
 
 def printable_lines(text: str) -> str:
-    """Return *text* with its line breaks, each line of it printable."""
+    """Return *text* with its line breaks, and each line printable."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -47,7 +47,7 @@ def size(number: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return minutes and seconds, with hours if there are any: 0:42, 3:20, 1:02:03."""
+    """Return minutes and seconds, and hours if it is an hour or more: 0:42, 3:20, 1:02:03."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

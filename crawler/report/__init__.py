@@ -1,1 +1,1 @@
-"""What the figures of a crawl mean, for the command line and whoever else shows them."""
+"""What the figures of a crawl mean: plain values in, plain values out, for every way to show them."""

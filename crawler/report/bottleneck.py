@@ -1,4 +1,4 @@
-"""Verdict: what holds a crawl up, and which setting would change that."""
+"""What limits the speed of a crawl, and which setting would change that."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from ..module import ModuleSummary
     from ..scheduler import Summary
 
-#: From this share of one core on, the CPU is the limit.
+#: The CPU is the bottleneck if the process uses at least this share of one core.
 _BUSY = 0.8
-#: How many moments the present verdict looks back.
+#: The number of recent moments that decide the current bottleneck.
 _RECENT = 12
 
 
 @dataclass(frozen=True)
-class Limit:
-    """*what* a crawl waits for, and what to do about it; *setting* is empty if none helps."""
+class Bottleneck:
+    """
+    One thing that can limit a crawl: *what* it waits for, and the *remedy*.
+
+    *setting* is the setting that changes it; it is empty if there is none.
+    """
 
     name: str
     what: str
@@ -31,79 +35,87 @@ class Limit:
         return f"{self.what}; {self.remedy}" if self.remedy else self.what
 
 
-def _set(name: str, what: str, setting: str, effect: str) -> Limit:
-    return Limit(name, what, setting, f"-s {setting}=… {effect}")
+def _with_setting(name: str, what: str, setting: str, effect: str) -> Bottleneck:
+    return Bottleneck(name, what, setting, f"-s {setting}=… {effect}")
 
 
-NOTHING = Limit("nothing", "nothing in particular", "", "")
-IDLE = Limit("idle", "nothing: all is done", "", "")
-PAUSED = Limit("paused", "whoever paused it", "", "it goes on when resumed")
-PIPELINE = _set("pipeline", "the pipeline", "pipeline_workers", "processes more items at a time")
-CPU = _set(
+NOTHING = Bottleneck("nothing", "nothing in particular", "", "")
+IDLE = Bottleneck("idle", "nothing: all is done", "", "")
+PAUSED = Bottleneck("paused", "a pause", "", "it continues when it is resumed")
+PIPELINE = _with_setting(
+    "pipeline", "the pipeline", "pipeline_workers", "processes more items at a time"
+)
+CPU = _with_setting(
     "cpu",
     "the CPU: one core is busy",
     "analyzers",
-    "parses in other processes, or lighter callbacks",
+    "parses in other processes; lighter callbacks help too",
 )
-ANALYSIS = _set(
+ANALYSIS = _with_setting(
     "analysis", "callbacks that wait for something", "analyze_workers", "runs more at a time"
 )
-CONCURRENCY = _set(
-    "concurrency", "the number of requests in flight, in all", "concurrency", "allows more"
+CONCURRENCY = _with_setting(
+    "concurrency", "the total number of requests in flight", "concurrency", "allows more"
 )
-PER_HOST = _set(
+PER_HOST = _with_setting(
     "per_host", "the number of requests in flight to one host", "per_host", "allows more"
 )
-SERVERS = _set(
-    "servers", "servers: all pages known so far are asked for", "timeout", "is the longest wait"
+SERVERS = _with_setting(
+    "servers",
+    "the servers: all known pages are requested",
+    "timeout",
+    "sets the longest wait",
 )
-FAILING = _set(
-    "failing", "hosts that rest after they failed", "politeness.backoff", "is the first rest"
+FAILING = _with_setting(
+    "failing", "hosts that back off after failures", "politeness.backoff", "sets the first back-off"
 )
-THROTTLED = _set(
+THROTTLED = _with_setting(
     "throttled",
-    "hosts that want to rest (429 or 503)",
+    "hosts that asked for fewer requests (429 or 503)",
     "per_host",
-    "is what they are asked at a time",
+    "sets how many requests a host gets at a time",
 )
 
-#: What the frontier calls the rest of a host; every other name is how a fetch failed.
-_RESTS = {
-    "delay": _set("delay", "the delay between requests to one host", "delay", "shortens it"),
-    "latency": _set(
+#: By the reason that the frontier gives for the wait of a host; any other reason is a failed fetch.
+_WAITS = {
+    "delay": _with_setting(
+        "delay", "the delay between requests to one host", "delay", "shortens it"
+    ),
+    "latency": _with_setting(
         "latency",
-        "rests of hosts, as long as their latency",
+        "delays of hosts, which follow their latency",
         "politeness.latency_factor",
         "shortens them",
     ),
-    "crawl-delay": Limit(
-        "crawl-delay", "the Crawl-delay of a robots.txt", "", "it is what the host asks for"
+    "crawl-delay": Bottleneck(
+        "crawl-delay", "the Crawl-delay of a robots.txt", "", "the host asks for it"
     ),
-    "bandwidth": _set("bandwidth", "the bandwidth it may use", "bandwidth", "allows more"),
-    "retry": _set("retry", "the time until a retry", "retries.wait", "shortens it"),
-    "address": _set(
-        "address", "hosts that share an address", "politeness.per_ip", "allows more at a time"
+    "bandwidth": _with_setting("bandwidth", "the bandwidth limit", "bandwidth", "raises it"),
+    "retry": _with_setting("retry", "the wait before a retry", "retries.wait", "shortens it"),
+    "address": _with_setting(
+        "address", "hosts that share an IP address", "politeness.per_ip", "allows more at a time"
     ),
-    "robots.txt": _set(
+    "robots.txt": _with_setting(
         "robots.txt",
-        "hosts whose robots.txt cannot be had",
+        "hosts whose robots.txt cannot be fetched",
         "politeness.throttle",
-        "is the first rest",
+        "sets the first wait",
     ),
     "429": THROTTLED,
     "503": THROTTLED,
 }
 
 
-def limit_of(before: Summary, now: Summary) -> Limit:
-    """Say what held the crawl up between two moments of it: the first of these that did."""
-    return next((limit for holds, limit in _CHECKS if holds(before, now)), _waits_for(now))
+def find_bottleneck(before: Summary, now: Summary) -> Bottleneck:
+    """Return what limited the crawl between two moments: the first of _CHECKS that holds."""
+    found = (bottleneck for holds, bottleneck in _CHECKS if holds(before, now))
+    return next(found, None) or _waits_for(now)
 
 
-def _waits_for(now: Summary) -> Limit:
-    """Say what a crawl waits for that has room for more requests."""
+def _waits_for(now: Summary) -> Bottleneck:
+    """Return what a crawl waits for although it has room for more requests."""
     if now.resting:
-        return _RESTS.get(now.resting, FAILING)
+        return _WAITS.get(now.resting, FAILING)
     fetching = _handling(now.downloaders)
     if not fetching:
         return NOTHING if now.queued else _waits_inside(now)
@@ -112,7 +124,7 @@ def _waits_for(now: Summary) -> Limit:
     return PER_HOST if now.next_wake is None else NOTHING
 
 
-def _waits_inside(now: Summary) -> Limit:
+def _waits_inside(now: Summary) -> Bottleneck:
     if _handling(now.analyzers):
         return ANALYSIS
     return PIPELINE if _handling(now.pipelines) else NOTHING
@@ -135,7 +147,7 @@ def _slots_are_full(_: Summary, now: Summary) -> bool:
     return full and now.queued > 0 and now.next_wake == 0
 
 
-_CHECKS: tuple[tuple[Callable[[Summary, Summary], bool], Limit], ...] = (
+_CHECKS: tuple[tuple[Callable[[Summary, Summary], bool], Bottleneck], ...] = (
     (lambda _, now: not now.urls.pending, IDLE),
     (lambda _, now: now.paused, PAUSED),
     (_pipeline_is_full, PIPELINE),
@@ -146,7 +158,7 @@ _CHECKS: tuple[tuple[Callable[[Summary, Summary], bool], Limit], ...] = (
 
 
 def _behind(pool: PoolFigures, modules: Iterable[ModuleSummary], workers: int) -> bool:
-    """Say if data wait because all *workers* are busy, or the pool has no room."""
+    """Return whether data wait because all *workers* are busy or the pool is full."""
     full = pool.total >= pool.buffer_cap * pool.max_buffer_number
     return full or (pool.total > 0 and _handling(modules) >= workers)
 
@@ -155,28 +167,29 @@ def _handling(modules: Iterable[ModuleSummary]) -> int:
     return sum(module.handling for module in modules)
 
 
-class Tally:
-    """How many seconds each limit has held a crawl up, and which one does at present."""
+class BottleneckTimes:
+    """The time each bottleneck has limited a crawl, and the current bottleneck."""
 
     def __init__(self) -> None:
-        self._seconds: Counter[Limit] = Counter()
-        self._recent: deque[Limit] = deque(maxlen=_RECENT)
+        self._seconds: Counter[Bottleneck] = Counter()
+        self._recent: deque[Bottleneck] = deque(maxlen=_RECENT)
 
     def add(self, before: Summary, now: Summary) -> None:
-        limit = limit_of(before, now)
-        self._recent.append(limit)
-        if limit is not IDLE:
-            self._seconds[limit] += now.elapsed - before.elapsed  # type: ignore[assignment]
+        """Count the time between two moments of the crawl."""
+        bottleneck = find_bottleneck(before, now)
+        self._recent.append(bottleneck)
+        if bottleneck is not IDLE:
+            self._seconds[bottleneck] += now.elapsed - before.elapsed  # type: ignore[assignment]
 
     @property
-    def present(self) -> Limit:
-        """The one most often met of late; the last of those met equally often."""
+    def current(self) -> Bottleneck:
+        """The most frequent one of the recent moments; of equally frequent ones, the latest."""
         return max(reversed(self._recent), key=self._recent.count, default=NOTHING)
 
     @property
-    def whole(self) -> tuple[Limit, float]:
-        """What held the crawl up for longest, and the share of the time (0 to 1) it did."""
+    def longest(self) -> tuple[Bottleneck, float]:
+        """The bottleneck with the longest total time, and its share of all time (0 to 1)."""
         if not self._seconds:
             return NOTHING, 0.0
-        [(limit, seconds)] = self._seconds.most_common(1)
-        return limit, seconds / max(sum(self._seconds.values()), 1e-9)
+        [(bottleneck, seconds)] = self._seconds.most_common(1)
+        return bottleneck, seconds / max(sum(self._seconds.values()), 1e-9)

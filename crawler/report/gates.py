@@ -1,4 +1,4 @@
-"""Quality gates: what a crawl must have achieved, whatever its pages say."""
+"""Quality gates: conditions that the summary of a crawl must not meet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     "==": operator.eq,
 }
-#: What can be measured; percentages are of the URLs admitted.
+#: The figures that a condition can name; a percentage is relative to the admitted URLs.
 _MEASURES: dict[str, Callable[[Summary], float]] = {
     "done": lambda summary: summary.urls.done,
     "failed": lambda summary: sum(summary.urls.failed.values()),
@@ -37,7 +37,7 @@ _MEASURES: dict[str, Callable[[Summary], float]] = {
 
 @dataclass(frozen=True)
 class Gate:
-    """Not met while *measure* compares with *number* as it says."""
+    """A condition such as "failed>1%". The gate is not met if the condition holds."""
 
     text: str
     measure: str
@@ -50,17 +50,17 @@ class Gate:
         found = _GATE.fullmatch(text)
         if found is None or found[1] not in _MEASURES:
             names = ", ".join(_MEASURES)
-            raise ValueError(f"{text!r} is no condition such as 'failed>1%'; names are {names}")
+            raise ValueError(f"{text!r} is not a condition such as 'failed>1%'; names are {names}")
         return cls(text.strip(), found[1], found[2], float(found[3]), bool(found[4]))
 
     @classmethod
     def at_least(cls, items: int) -> Gate:
         if items < 0:
-            raise ValueError(f"--min-items wants a number of items, 0 or more, not {items}")
+            raise ValueError(f"--min-items must be 0 or more, not {items}")
         return cls(f"items<{items}", "items", "<", items, percent=False)
 
     def failure(self, summary: Summary) -> str | None:
-        """Say what is wrong with *summary*; None if nothing is."""
+        """Return why *summary* does not meet the gate, or None if it does."""
         value = _MEASURES[self.measure](summary)
         if self.percent:
             value = 100 * value / max(1, summary.urls.admitted)
@@ -70,17 +70,17 @@ class Gate:
 
 
 def checked_report(path: Path) -> Path:
-    """Return *path*; raise ValueError if its extension does not say what to write."""
+    """Return *path*; raise ValueError if its extension is neither .json nor .xml."""
     if path.suffix not in (".json", ".xml"):
         raise ValueError(
-            f"{str(path)!r} is no place for a report: end it in .json (the summary) "
+            f"cannot write a report to {str(path)!r}: its name must end in .json (the summary) "
             "or .xml (the gates, for JUnit)"
         )
     return path
 
 
 def write_report(path: Path, summary: Summary, gates: Sequence[Gate]) -> None:
-    """Write the summary as JSON, or the gates as JUnit's XML, by the extension of *path*."""
+    """Write the summary as JSON or the gates as JUnit XML; the extension of *path* decides."""
     if checked_report(path).suffix == ".json":
         failures = [failure for gate in gates if (failure := gate.failure(summary))]
         path.write_text(json.dumps(summary.to_dict() | {"gates_not_met": failures}, indent=2))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import common_options, json_option, load_settings, load_spider
+from ..options import common_options, json_option, load_settings
+from ..spider_file import load_spider
 
 if TYPE_CHECKING:
     from ...settings import Settings

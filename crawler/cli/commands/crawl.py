@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import Ending, common_options, crawl_options, load_settings
+from ..options import CrawlOptions, common_options, load_settings, with_crawl_options
 
 
 @click.command()
@@ -21,9 +21,11 @@ from ..options import Ending, common_options, crawl_options, load_settings
     "--robots/--no-robots", default=None, help="Obey robots.txt (the default) or ignore it."
 )
 @click.option("--max-pages", type=int, help="Stop after this many pages.")
-@crawl_options
+@with_crawl_options
 @common_options
-def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **options: Any) -> None:
+def crawl(
+    urls: tuple[str, ...], assigned: Sequence[str], crawl_options: CrawlOptions, **options: Any
+) -> None:
     """Crawl the pages below each URL and write one record per page.
 
     The crawl accepts the domain of each URL, and the domains that --domain names.
@@ -39,7 +41,7 @@ def crawl(urls: tuple[str, ...], assigned: Sequence[str], ending: Ending, **opti
     options["domains"] = options["domains"] or None
     spider = Pages(start_urls=urls)
     settings = load_settings(assigned, spider, **options)
-    crawl_and_exit(spider, settings, ending, name=_name_of(urls[0]), records="pages.jsonl")
+    crawl_and_exit(spider, settings, crawl_options, name=_name_of(urls[0]), records="pages.jsonl")
 
 
 def _name_of(url: str) -> str:

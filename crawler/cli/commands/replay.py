@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import common_options, is_verbose, json_option, load_settings, load_spider
+from ..options import common_options, is_verbose, json_option, load_settings
+from ..spider_file import load_spider
 
 if TYPE_CHECKING:
     from ...feed import WarcSite

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from ..options import Ending, common_options, crawl_options, load_settings, load_spider
+from ..options import CrawlOptions, common_options, load_settings, with_crawl_options
+from ..spider_file import load_spider
 
 
 @click.command()
@@ -14,9 +15,11 @@ from ..options import Ending, common_options, crawl_options, load_settings, load
 @click.option(
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
-@crawl_options
+@with_crawl_options
 @common_options
-def run(spider: str, arguments: Sequence[str], assigned: Sequence[str], ending: Ending) -> None:
+def run(
+    spider: str, arguments: Sequence[str], assigned: Sequence[str], crawl_options: CrawlOptions
+) -> None:
     """Crawl with the spider in a file.
 
     The crawl writes the items to the files that -o (append) and -O (overwrite) name, in the format
@@ -29,4 +32,4 @@ def run(spider: str, arguments: Sequence[str], assigned: Sequence[str], ending: 
 
     loaded = load_spider(spider, arguments)
     settings = load_settings(assigned, loaded)
-    crawl_and_exit(loaded, settings, ending, name=loaded.name, records="-")
+    crawl_and_exit(loaded, settings, crawl_options, name=loaded.name, records="-")

@@ -12,8 +12,6 @@ from itertools import count
 import pytest
 from gevent.event import Event
 
-from crawler.cli.commands.why import RULES
-from crawler.settings.table import SETTINGS
 from crawler.testing import LoopbackSite, Reply
 
 from ..conftest import crawler
@@ -348,16 +346,3 @@ def test_a_job_in_use_is_told_in_one_line(site, tmp_path):
 
     assert done.returncode == 6
     assert re.fullmatch(r"crawler: mine is in use by process \d+ on .*\n", done.stderr)
-
-
-def test_every_rule_names_settings_that_exist():
-    known = {setting.name for setting in SETTINGS} | {setting.path for setting in SETTINGS}
-    named = [
-        name
-        for rule in RULES.values()
-        for part in re.findall(r"\(settings?: ([^)]*)\)", rule)
-        for name in part.split(", ")
-    ]
-
-    assert named
-    assert [name for name in named if name not in known] == []

@@ -99,14 +99,6 @@ def test_quality_gates_decide_the_exit_code_and_the_report(site, tmp_path):
     assert fine.returncode == 1
 
 
-@pytest.mark.parametrize("name", ["x.txt", "report", "x.xml.gz"])
-def test_a_report_whose_name_does_not_say_what_it_is_is_an_error(tmp_path, name):
-    from crawler.report.gates import checked_report
-
-    with pytest.raises(ValueError, match=r"end it in \.json .* or \.xml"):
-        checked_report(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     "args", [["demo", "--pages", "-4"], ["components", "titles.py:Titles", "--pages", "-1"]]
 )

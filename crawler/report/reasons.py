@@ -1,0 +1,89 @@
+"""What each reason to turn a URL away, refuse it or fail means, and which settings change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reason:
+    """*text* completes the sentence "The URL was refused because …"; *settings* may be empty."""
+
+    text: str
+    settings: tuple[str, ...] = ()
+    #: Whether running the same job again continues with the URL.
+    continues: bool = False
+
+    def __str__(self) -> str:
+        label = "settings" if len(self.settings) > 1 else "setting"
+        named = f" ({label}: {', '.join(self.settings)})" if self.settings else ""
+        return f"{self.text}{named}{'; run the same command to continue' * self.continues}"
+
+
+#: By the reason of an outcome or of a refusal. The reasons http_NNN are not here: explain() has them.
+REASONS = {
+    # Not admitted.
+    "invalid": Reason("it is not a URL that a browser would follow"),
+    "scheme": Reason("only http and https are crawled"),
+    "domain": Reason("its domain is not among the accepted ones", ("domains",)),
+    "depth": Reason("it is too many links away from a start URL", ("depth",)),
+    "length": Reason("it is longer than any usual URL"),
+    "include": Reason("it matches none of the include patterns", ("include",)),
+    "exclude": Reason("it matches an exclude pattern", ("exclude",)),
+    "host_cap": Reason("its host has reached its limit of pages", ("max_pages_per_host",)),
+    "trap_depth": Reason("its path has more segments than the paths of usual sites"),
+    "trap_repeat": Reason("its path repeats itself, which is typical of a crawler trap"),
+    "trap_calendar": Reason("too many URLs differ from it only in a date"),
+    "trap_query": Reason("too many URLs differ from it only in the query"),
+    # Refused after admission.
+    "seen": Reason("it redirects to a URL that the crawl has met before"),
+    "robots": Reason("the robots.txt of its host disallows it", ("robots",)),
+    "page_limit": Reason("the crawl reached its limit of pages", ("max_pages",), continues=True),
+    "byte_limit": Reason("the crawl reached its limit of bytes", ("max_bytes",), continues=True),
+    "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), continues=True),
+    "error_limit": Reason("the crawl reached its limit of errors", ("max_errors",), continues=True),
+    "slow": Reason("the crawl was too slow for too long", ("budget.min_rate",), continues=True),
+    "content_type": Reason("a middleware refused its content type"),
+    "size": Reason("a middleware refused its size"),
+    # Not fetched.
+    "host": Reason(
+        "its host failed too often in a row and was given up", ("politeness.give_up_after",)
+    ),
+    "redirect_limit": Reason("it was redirected too often"),
+    "redirect_loop": Reason("it was redirected to a URL that it had been redirected from"),
+    "dns": Reason("the name of its host could not be resolved"),
+    "connect": Reason("no connection to its host could be made"),
+    "tls": Reason(
+        "the TLS connection failed, or the certificate is not valid", ("verify", "ca_file")
+    ),
+    "timeout": Reason(
+        "the response or a callback took too long",
+        ("timeout", "limits.connect", "limits.stall", "time_limit"),
+    ),
+    "too_large": Reason("the response is larger than allowed", ("max_body", "limits.headers")),
+    "truncated": Reason("the connection ended before the body was complete"),
+    "protocol": Reason("the response is not valid HTTP"),
+    "bad_encoding": Reason("its Content-Encoding could not be decoded"),
+    "blocked_address": Reason(
+        "its host has a private address", ("allow_private", "allow_addresses")
+    ),
+    "network": Reason("the network failed during the transfer"),
+    "proxy": Reason("the proxy could not be used"),
+    "descriptors": Reason("the process ran out of file descriptors"),
+    "bad_request": Reason("the request itself is not valid"),
+    "download": Reason("the fetch function raised an exception"),
+    # Not analysed or not processed.
+    "parse": Reason("a callback or a middleware raised an exception"),
+    "process": Reason("a pipeline raised an exception"),
+    "crashed": Reason("its analysis ended two analyzer processes"),
+    "quarantined": Reason("its analysis ended the crawler's process three times"),
+    "damaged": Reason("its row in the state file was damaged"),
+}
+
+
+def explain(reason: str) -> str:
+    """Return what *reason* means and which settings change it; "" if it is not one of ours."""
+    status = reason.removeprefix("http_")
+    if status != reason and status.isdigit():
+        return f"the server answered with status {status}"
+    return str(REASONS[reason]) if reason in REASONS else ""
