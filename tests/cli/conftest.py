@@ -1,4 +1,4 @@
-"""The command line in the process of the tests, and on a real terminal as far as it can tell."""
+"""The command line in a process of its own, on a pipe or on a pseudo-terminal; sites to crawl."""
 
 import fcntl
 import importlib
@@ -18,9 +18,10 @@ from contextlib import chdir, contextmanager
 import gevent
 import pytest
 
-from crawler import cli
+from crawler.testing import LoopbackSite, Reply
 
 CRAWLER = [sys.executable, "-m", "crawler"]
+QUICK = ("-s", "delay=0", "-s", "robots=false", "--depth", "9")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 #: What changes how programs print must come from the test.
 _PLAIN = {
@@ -30,50 +31,59 @@ _PLAIN = {
 }
 
 
-@contextmanager
-def _captured(number):
-    """Send what is written to the descriptor *number* to a file; yield what reads it."""
-    before = os.dup(number)
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), number)
-        try:
-            yield lambda: os.pread(file.fileno(), 1 << 30, 0).decode()
-        finally:
-            os.dup2(before, number)
-            os.close(before)
+def crawler(*args, cwd, **options):
+    """Run the command line to its end."""
+    return subprocess.run(
+        [*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50, **options
+    )
 
 
-@contextmanager
-def _process(args, cwd):
-    """Change what a command finds in its process, and undo what it leaves behind there."""
-    logger, modules = logging.getLogger(), set(sys.modules)
-    handlers, level = list(logger.handlers), logger.level
-    before = sys.argv, sys.stdout, sys.stderr, list(sys.path)
-    with chdir(cwd), open(1, "w", closefd=False) as out, open(2, "w", closefd=False) as err:
-        sys.argv, sys.stdout, sys.stderr = ["crawler", *map(str, args)], out, err
-        try:
-            yield
-        finally:
-            sys.argv, sys.stdout, sys.stderr, sys.path[:] = before
-    importlib.invalidate_caches()
-    logger.handlers[:] = handlers
-    logger.setLevel(level)
-    for name in set(sys.modules) - modules:
-        if not name.startswith("crawler"):
-            del sys.modules[name]
+def job_of(site):
+    """The directory that `crawler crawl` uses for *site*."""
+    return f"crawls/127.0.0.1_{site.port}"
 
 
-def crawler(*args, cwd):
-    """Run a command in this process, which is patched as its own would be: a start costs 0.5 s.
+def links(*names):
+    return "<title>t</title>" + "".join(f'<a href="{name}">x</a>' for name in names)
 
-    What only a process of its own shows is in test_commands.py and test_terminal.py.
-    """
-    with _captured(1) as out, _captured(2) as err:
-        with _process(args, cwd), warnings.catch_warnings(), gevent.Timeout(50):
-            warnings.simplefilter("ignore")
-            with pytest.raises(SystemExit) as end:
-                cli.main(lambda: None)
-        return subprocess.CompletedProcess(args, end.value.code, out(), err())
+
+def titles_spider(url):
+    """The text of a file with two spiders."""
+    return f"""
+from crawler import Spider
+
+class Titles(Spider):
+    start_urls = [{url!r}]
+
+    def parse(self, response):
+        yield {{"title": response.title, "tag": getattr(self, "tag", None)}}
+        yield from response.links()
+
+class Other(Titles):
+    pass
+"""
+
+
+@pytest.fixture
+def titles(tmp_path):
+    """A site of two pages and a broken link, and titles.py with a spider for it."""
+    pages = {
+        "/": '<title>Home</title><a href="/a">a</a><a href="/gone">x</a>',
+        "/a": "<title>A</title>",
+    }
+    with LoopbackSite(pages) as site:
+        (tmp_path / "titles.py").write_text(titles_spider(site.url()))
+        yield site
+
+
+@pytest.fixture
+def linked():
+    """A chain of 21 pages, with a link to another site and a redirect."""
+    pages = {f"/{n}": links(f"/{n + 1}", "/") for n in range(20)}
+    pages |= {"/": links("/0", "http://elsewhere.test/", "/moved"), "/20": links()}
+    pages |= {"/moved": Reply(301, {"location": "/3"})}
+    with LoopbackSite(pages) as site:
+        yield site
 
 
 def _own_the_terminal():

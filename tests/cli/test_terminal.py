@@ -3,14 +3,14 @@
 import os
 import re
 import subprocess
-import sys
 
 import gevent
 import pytest
 
 from crawler.testing import LoopbackSite, Reply, faults
 
-CRAWLER = [sys.executable, "-m", "crawler"]
+from .conftest import CRAWLER
+
 CTRL_C = b"\x03"
 #: Colours are 30 to 49 and 90 to 107, alone or among other attributes.
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d|10[0-7])(?:;\d+)*m")
@@ -57,7 +57,7 @@ def test_the_live_view_is_drawn_again_in_place(terminal, endless):
         r"\d pages/s  \d+ in flight  [1-9]\d* queued  [1-9]\d* done  0 failed",
         r"download \d+/64  analysis \d+/16 \(\d+ wait\)  pipeline \d+/16",
         r"limited by the delay between requests to one host; -s delay=… shortens it",
-        r"slowest hosts +latency +queued +in flight +rests for",
+        r"slowest hosts +latency +queued +in flight +waits for",
         r"127\.0\.0\.2(?::\d+)?\s+\d+ ms",
     )
 
@@ -74,8 +74,8 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_what_is_left(terminal, endle
     screen.press(CTRL_C)
 
     assert screen.wait() == 3
-    assert "stopping: finishing what is in flight (Ctrl-C again to drop it)" in screen.shown
-    left = re.search(r"stopped: ([1-9]\d*) pages are left", screen.text)[1]
+    assert "stopping: finishing the requests in flight (Ctrl-C again to drop them)" in screen.shown
+    left = re.search(r"stopped: ([1-9]\d*) pages left", screen.text)[1]
     assert re.search(rf"pages +\d+ done, 0 failed, {left} pending", screen.text)
     assert "Traceback" not in screen.shown
 
@@ -89,7 +89,7 @@ def test_ctrl_c_twice_drops_what_is_in_flight(terminal, hanging):
     screen.press(CTRL_C)
 
     assert screen.wait() == 130
-    assert "stopped: 5 pages are left" in screen.shown
+    assert "stopped: 5 pages left" in screen.shown
     assert "Traceback" not in screen.shown
     assert screen.shown.endswith("\x1b[?25h") or screen.shown.rindex("\x1b[?25h") > (
         screen.shown.rindex("\x1b[?25l")

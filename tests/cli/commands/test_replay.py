@@ -70,7 +70,7 @@ def test_an_empty_archive_is_not_replayed(home):
     done = crawler("replay", "empty.warc", "titles.py", cwd=home)
 
     assert (done.returncode, done.stdout) == (6, "")
-    assert done.stderr.startswith("crawler: empty.warc has no answers to replay")
+    assert done.stderr.startswith("crawler: empty.warc has no responses to replay")
     assert done.stderr.count("\n") == 1
 
 

@@ -1,0 +1,59 @@
+"""The final report of a job, printed again."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from crawler.testing import LoopbackSite
+
+from ..conftest import CRAWLER, QUICK, crawler, job_of, links
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_report_prints_the_final_report_again(linked, tmp_path):
+    done = crawler("crawl", linked.url("/"), *QUICK, cwd=tmp_path)
+
+    again = crawler("report", cwd=tmp_path)
+    told = crawler("report", job_of(linked), "--json", cwd=tmp_path)
+
+    assert again.stdout == done.stdout
+    assert json.loads(told.stdout)["urls"]["done"] == 13
+
+
+def test_report_of_a_job_that_was_killed(tmp_path):
+    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
+    with LoopbackSite(pages) as site:
+        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+        wait_for(lambda: len(site.requests) > 15)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=10)
+
+    shown = crawler("report", cwd=tmp_path)
+
+    assert re.search(r"pages +\d+ done, 0 failed, \d+ left", shown.stdout), shown.stderr
+    assert "run the same command to continue" in shown.stdout
+
+
+def test_report_of_a_job_that_is_running_says_so(linked, tmp_path):
+    from crawler.job.directory import Job
+
+    crawler("crawl", linked.url("/"), *QUICK, "--job", "mine", cwd=tmp_path)
+
+    with Job(tmp_path / "mine"):
+        shown = crawler("report", "mine", cwd=tmp_path)
+        told = crawler("report", "mine", "--json", cwd=tmp_path)
+
+    assert re.search(r"pages +13 done, 0 failed, 0 left", shown.stdout), shown.stderr
+    assert re.search(rf"running +process {os.getpid()} on ", shown.stdout)
+    assert "not by itself" not in shown.stdout
+    assert json.loads(told.stdout)["user"].startswith(f"process {os.getpid()} on ")

@@ -1,0 +1,31 @@
+"""Every URL of a job, with its outcome."""
+
+import json
+
+import pytest
+
+from ..conftest import QUICK, crawler
+
+
+def test_urls_tells_each_outcome_once(linked, tmp_path):
+    crawler("crawl", linked.url("/"), *QUICK, "--job", "here", cwd=tmp_path)
+
+    lines = crawler("urls", "here", cwd=tmp_path).stdout.splitlines()
+    away = crawler("urls", "here", "--outcome", "turned_away", "--json", cwd=tmp_path).stdout
+    moved = f"{linked.url('/moved')} -> {linked.url('/3')}"
+
+    assert len(lines) == len(set(lines)) == 15
+    assert sum(line.startswith("done ") for line in lines) == 13
+    assert any(line.endswith(moved) for line in lines), lines
+    told = {story["url"]: story["reason"] for story in map(json.loads, away.splitlines())}
+    assert told["http://elsewhere.test/"] == "domain"
+
+
+@pytest.mark.parametrize("command", ["urls", "report"])
+def test_what_is_no_job_is_told_in_one_line(tmp_path, command):
+    (tmp_path / "empty").mkdir()
+
+    done = crawler(command, "empty", cwd=tmp_path)
+
+    assert done.returncode != 0
+    assert done.stderr == "crawler: empty is no job directory: it has no state.db\n"

@@ -1,0 +1,47 @@
+"""What happened to a URL, and why."""
+
+import json
+
+import pytest
+
+from ..conftest import QUICK, crawler
+
+
+@pytest.fixture
+def three_jobs(linked, tmp_path):
+    for name in "abc":
+        crawler("crawl", linked.url("/"), *QUICK, "--job", f"crawls/{name}", cwd=tmp_path)
+    for left in ("state.db-wal", "state.db-shm"):
+        (tmp_path / "crawls/b" / left).unlink(missing_ok=True)
+    return tmp_path
+
+
+def test_a_damaged_job_does_not_keep_the_others_from_telling_why(linked, three_jobs):
+    (three_jobs / "crawls/b/state.db").write_text("x")
+
+    shown = crawler("why", linked.url("/0"), cwd=three_jobs)
+    as_json = crawler("why", linked.url("/0"), "--json", cwd=three_jobs)
+
+    assert shown.returncode == as_json.returncode == 1
+    assert "(in crawls/a)" in shown.stdout
+    assert "(in crawls/c)" in shown.stdout
+    assert shown.stderr.startswith("crawler: crawls/b/state.db cannot be read")
+    a, b, c = map(json.loads, as_json.stdout.splitlines())
+    assert (a["status"], b.keys(), c["status"]) == ("done", {"job", "error"}, "done")
+
+
+def test_why_tells_the_story_of_a_url(linked, tmp_path):
+    crawler("crawl", linked.url("/"), *QUICK, cwd=tmp_path)
+
+    page = crawler("why", linked.url("/0"), cwd=tmp_path)
+    away = crawler("why", "http://elsewhere.test/", cwd=tmp_path)
+    sent = crawler("why", linked.url("/moved"), "--json", cwd=tmp_path)
+    unknown = crawler("why", "http://nowhere.test/", cwd=tmp_path)
+
+    assert f"found on {linked.url('/')}, at depth 1" in page.stdout
+    assert "answered 200" in page.stdout
+    assert page.stdout.rstrip().endswith("done")
+    assert "turned away (domain): its domain is not among" in away.stdout
+    assert json.loads(sent.stdout)["redirects"] == [linked.url("/3")]
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "no job has met http://nowhere.test/" in unknown.stderr

@@ -1,0 +1,136 @@
+"""The job directory of a crawl: continued, started over, or refused."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+
+from crawler.testing import LoopbackSite
+
+from .conftest import CRAWLER, QUICK, crawler, job_of, links
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_same_command_again_goes_on(linked, tmp_path):
+    command = ("crawl", linked.url("/"), *QUICK)
+    first = crawler(*command, "--max-pages", "5", cwd=tmp_path)
+    second = crawler(*command, cwd=tmp_path)
+    fetched = len(linked.requests)
+    third = crawler(*command, cwd=tmp_path)
+
+    assert (first.returncode, second.returncode, third.returncode) == (0, 0, 0), second.stderr
+    assert "continuing" not in first.stderr
+    assert f"continuing {job_of(linked)}: 5 done" in second.stderr
+    assert "has nothing left to do" in third.stderr
+    assert len(linked.requests) == fetched
+    urls = [record["url"] for record in records(tmp_path / job_of(linked) / "pages.jsonl")]
+    assert len(urls) == len(set(urls)) == 13
+
+
+def test_fresh_starts_over(linked, tmp_path):
+    command = ("crawl", linked.url("/"), *QUICK, "-O", "pages.jsonl")
+    crawler(*command, cwd=tmp_path)
+    fetched = len(linked.requests)
+
+    again = crawler(*command, "--fresh", cwd=tmp_path)
+
+    assert again.returncode == 0, again.stderr
+    assert len(linked.requests) == 2 * fetched
+    assert len(records(tmp_path / "pages.jsonl")) == 13
+
+
+def test_fresh_asks_first_on_a_terminal(linked, tmp_path, terminal):
+    command = ("crawl", linked.url("/"), *QUICK)
+    crawler(*command, cwd=tmp_path)
+    fetched = len(linked.requests)
+
+    shown = terminal(*command, "--fresh")
+    shown.read_until("start over")
+    shown.press(b"n\r")
+
+    assert shown.wait() != 0
+    assert len(linked.requests) == fetched
+
+
+def test_a_job_goes_on_only_with_the_files_it_has_written(linked, tmp_path):
+    """Another file would lack what was written before, and a finished job would write nothing."""
+    command = ("crawl", linked.url("/"), *QUICK, "--job", "a")
+    crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
+    (tmp_path / "two.jsonl").write_text("precious\n")
+
+    other = crawler(*command, "-O", "two.jsonl", cwd=tmp_path)
+    none = crawler(*command, cwd=tmp_path)
+    same = crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
+
+    assert (other.returncode, none.returncode, same.returncode) == (6, 6, 0)
+    assert "one.jsonl until now, and" in other.stderr
+    assert "start over with --fresh" in none.stderr
+    assert (tmp_path / "two.jsonl").read_text() == "precious\n"
+    assert len(records(tmp_path / "one.jsonl")) == 13
+
+
+def test_what_has_changed_since_is_told(linked, tmp_path):
+    crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "1", cwd=tmp_path)
+
+    deeper = crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "2", cwd=tmp_path)
+
+    assert f"{job_of(linked)}: depth was 1, and is 2 now" in deeper.stderr
+    urls = [record["url"] for record in records(tmp_path / job_of(linked) / "pages.jsonl")]
+    assert linked.url("/1") in urls
+    assert len(urls) == len(set(urls))
+
+
+def test_the_job_of_another_spider_is_refused(linked, tmp_path):
+    spider = (
+        f"from crawler import Spider\nclass {{}}(Spider):\n    start_urls = [{linked.url()!r}]\n"
+    )
+    spider += "    def parse(self, response):\n        yield {{'n': 1}}\n"
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.py").write_text(spider.format(name))
+    crawler("run", "A.py", "--job", "one", cwd=tmp_path)
+
+    done = crawler("run", "B.py", "--job", "one", cwd=tmp_path)
+
+    assert done.returncode == 6
+    assert "one is a job of the spider 'a', not of 'b'" in done.stderr
+
+
+def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
+    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
+    with LoopbackSite(pages) as site:
+        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: len(site.requests) > 10)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode == 3, told
+        assert re.search(r"stopped: \d+ pages left; run the same command to continue", told)
+
+        done = crawler(*command[3:], cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
+    assert len(urls) == len(set(urls)) == 121
+    paths = [hit.path for hit in site.requests]
+    assert paths.count("/0") == 1
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_job_in_use_is_told_in_one_line(linked, tmp_path):
+    from crawler.job.directory import Job
+
+    with Job(tmp_path / "mine"):
+        done = crawler("crawl", linked.url("/"), "--job", "mine", cwd=tmp_path)
+
+    assert done.returncode == 6
+    assert re.fullmatch(r"crawler: mine is in use by process \d+ on .*\n", done.stderr)
