@@ -1,1 +1,1 @@
-"""Sites of known shape, and what the parts cost on them."""
+"""The cost of crawls and of their parts, measured on generated sites."""

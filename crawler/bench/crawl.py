@@ -1,8 +1,8 @@
 """
-What a crawl costs: ours, the bare loop as the limit, and other frameworks, on one site.
+The cost of a crawl: our crawl, the bare loop as the lower limit, and other frameworks, on one site.
 
-Every contender has a process of its own on one core, the server another core. Repeats are
-interleaved. A crawl that did not fetch every page once is an error, not a row.
+Each contender runs in a process of its own on one core; the server runs on another core. Repeats
+are interleaved. A crawl that did not fetch every page exactly once is an error, not a row.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .contenders.ours import per_host
 from .measuring.child import BenchError
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
-from .sites.served_site import Site, served, visit
+from .sites.served_site import ServedSite, run_on, served
 from .sites.shape import Shape
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Who crawls: a function of a site and a concurrency, which returns how many pages it had."""
+    """A program that crawls: *target* names a function of a shape and a concurrency."""
 
     name: str
     target: str
-    #: Further arguments of the function.
+    #: More arguments of the function.
     options: Mapping[str, Any] = field(default_factory=dict)
-    #: Whether it is another framework.
+    #: Whether it is another framework, which must not be monkey-patched.
     peer: bool = False
 
 
@@ -41,25 +41,25 @@ SCRAPY = Contender("Scrapy, tuned", "crawler.bench.contenders.scrapy_crawl:crawl
 CRAWLEE = Contender(
     "Crawlee, as documented", "crawler.bench.contenders.crawlee_crawl:crawl", peer=True
 )
-LEAN_CRAWLEE = Contender("Crawlee, tuned", CRAWLEE.target, {"tuned": True}, peer=True)
-#: By the distribution that each comes in.
-PEERS = {"scrapy": (SCRAPY,), "crawlee": (CRAWLEE, LEAN_CRAWLEE)}
+TUNED_CRAWLEE = Contender("Crawlee, tuned", CRAWLEE.target, {"tuned": True}, peer=True)
+#: By the name of the distribution.
+PEERS = {"scrapy": (SCRAPY,), "crawlee": (CRAWLEE, TUNED_CRAWLEE)}
 
-#: What the CPU of one contender may be, of that of another: at most, or at least.
+#: Targets: the CPU of one contender divided by that of another must be at most, or at least, a bound.
 _BOUNDS = (
-    ("CPU of our crawl, of the bare loop's", OURS, BARE, 1.6, False),
-    ("pages for the same CPU, durable, of those in memory", OURS, DURABLE, 0.8, True),
-    (f"CPU of {SCRAPY.name}, of our crawl's", SCRAPY, OURS, 8.0, True),
-    (f"CPU of {CRAWLEE.name}, of our crawl's", CRAWLEE, OURS, 15.0, True),
+    ("CPU of our crawl ÷ CPU of the bare loop", OURS, BARE, 1.6, False),
+    ("CPU of our crawl in memory ÷ CPU in a job directory", OURS, DURABLE, 0.8, True),
+    (f"CPU of {SCRAPY.name} ÷ CPU of our crawl", SCRAPY, OURS, 8.0, True),
+    (f"CPU of {CRAWLEE.name} ÷ CPU of our crawl", CRAWLEE, OURS, 15.0, True),
 )
 
 
 def peers(names: Iterable[str]) -> list[Contender]:
-    """Return the other frameworks of these *names*; a ValueError says which cannot be had."""
+    """Return the contenders of these frameworks; raise ValueError for one that is unknown or missing."""
     found: list[Contender] = []
     for name in dict.fromkeys(names):
         if name not in PEERS:
-            raise ValueError(f"{name!r} is no peer; there are {', '.join(PEERS)}")
+            raise ValueError(f"{name!r} is not a known framework; known are {', '.join(PEERS)}")
         if find_spec(name) is None:
             raise ValueError(f"{name} is not installed: pip install 'crawler[bench]'")
         found += PEERS[name]
@@ -72,22 +72,27 @@ def run(
     concurrency: int,
     repeats: int,
     others: Collection[Contender] = (),
-    told: Callable[[str], object] = lambda _: None,
+    show_progress: Callable[[str], object] = lambda _: None,
 ) -> Report:
-    """Measure all contenders, interleaved; *told* is called with what is about to be measured."""
+    """Measure all contenders, interleaved."""
     if others and shape.hosts > 1:
-        raise BenchError("other frameworks cannot find several hosts on this machine: use one")
-    contenders = {one.name: one for one in (BARE, OURS, RECORDS, DURABLE, *others)}
+        raise BenchError("other frameworks cannot resolve the names of several hosts: use one host")
+    contenders = {
+        contender.name: contender for contender in (BARE, OURS, RECORDS, DURABLE, *others)
+    }
     with served(shape) as site:
         rows, failures = interleaved(
-            contenders, repeats, lambda name: sample(site, contenders[name], concurrency), told
+            contenders,
+            repeats,
+            lambda name: sample(site, contenders[name], concurrency),
+            show_progress,
         )
         setting = _setting(site, concurrency)
     return Report("crawl", setting, rows, _targets(rows), failures=failures)
 
 
-def sample(site: Site, contender: Contender, concurrency: int) -> dict[str, float]:
-    """Let *contender* crawl *site* once; return what a page cost."""
+def sample(site: ServedSite, contender: Contender, concurrency: int) -> dict[str, float]:
+    """Let *contender* crawl *site* once; return the cost per page."""
     measured = crawled(site, contender, concurrency)
     pages = site.shape.pages
     return {
@@ -97,25 +102,25 @@ def sample(site: Site, contender: Contender, concurrency: int) -> dict[str, floa
     }
 
 
-def crawled(site: Site, contender: Contender, concurrency: int) -> dict[str, Any]:
-    """Let *contender* crawl *site* once, and make sure that it had every page."""
+def crawled(site: ServedSite, contender: Contender, concurrency: int) -> dict[str, Any]:
+    """Let *contender* crawl *site* once, and check that it fetched every page exactly once."""
     pages = site.shape.pages
     arguments = {"concurrency": concurrency, **contender.options}
     site.counts()
-    measured = visit(site, contender.target, arguments, pages, patched=not contender.peer)
+    measured = run_on(site, contender.target, arguments, pages, patched=not contender.peer)
     served_pages = site.counts()
     if (measured["pages"], *served_pages) != (pages, pages, pages):
         raise BenchError(
-            f"not comparable: of {pages} pages {contender.name} had {measured['pages']}; "
-            f"the server was asked for {served_pages[0]}, {served_pages[1]} times"
+            f"not comparable: {contender.name} fetched {measured['pages']} of {pages} pages; "
+            f"the server counted {served_pages[0]} pages in {served_pages[1]} requests"
         )
     return measured
 
 
 def show(report: Report) -> str:
-    """Show ratios first: they hold on a machine that is busy or slow, and times do not."""
+    """Show ratios first: unlike times, they hold on a busy or slow machine."""
     limit = report.rows.get(BARE.name)
-    head = ("crawl", "× CPU of the bare loop", "µs of CPU a page", "pages/s", "MB at most")
+    head = ("crawl", "× CPU of the bare loop", "µs of CPU per page", "pages/s", "MB at most")
     rows = [
         (
             name,
@@ -132,19 +137,19 @@ def show(report: Report) -> str:
 def _described(report: Report) -> str:
     setting = report.setting
     repeats = len(next(iter(report.rows.values()))["cpu_us"])
-    limit = f", of ours {setting['per_host']} to a host" if setting["hosts"] > 1 else ""
+    limit = f" (our crawl: {setting['per_host']} per host)" if setting["hosts"] > 1 else ""
     return (
         f"{setting['pages']:,} pages of {setting['size']:,} bytes and {setting['links']} links, "
-        f"{setting['hosts']:,} host(s), {setting['concurrency']} requests at a time{limit}, "
-        f"{setting['server']}; medians of {repeats} [least–most]"
+        f"{setting['hosts']:,} host(s), {setting['concurrency']} requests in flight{limit}, "
+        f"{setting['server']}; medians of {repeats} [minimum–maximum]"
     )
 
 
-def _setting(site: Site, concurrency: int) -> dict[str, object]:
+def _setting(site: ServedSite, concurrency: int) -> dict[str, object]:
     shape = asdict(site.shape)
     del shape["port"]
     most = per_host(site.shape.hosts, concurrency)
-    return shape | {"concurrency": concurrency, "per_host": most, "server": site.kind}
+    return shape | {"concurrency": concurrency, "per_host": most, "server": site.server}
 
 
 def _targets(rows: Mapping[str, Samples]) -> list[Target]:

@@ -1,4 +1,4 @@
-"""Where the CPU of our crawl goes, by stage and by function."""
+"""Where the CPU time of our crawl goes, by stage and by function."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from .sites.served_site import served
 from .sites.shape import Shape
 
 _NOTES = (
-    "Sampled by CPU time, at the next moment the interpreter looks up: C code counts for the Python",
-    "function that called it, the hub's own for what runs next. By function: its own time, no callee's.",
+    "Sampled by CPU time, when the interpreter next handles signals: C code counts for the Python",
+    "function that called it, the hub's own time for the code that runs next.",
+    "By function: its own time, without its callees.",
 )
-_WATCHED = Contender("our crawl", "crawler.bench.measuring.sampling:crawl")
+_SAMPLED = Contender("our crawl", "crawler.bench.contenders.sampled_crawl:crawl")
 
 
 def run(shape: Shape, *, concurrency: int) -> Report:
-    """Crawl once, being watched; the rows are stages and functions, in µs of CPU a page."""
+    """Crawl once with a sampler; the rows are stages and functions, in µs of CPU per page."""
     with served(shape) as site:
-        measured = crawled(site, _WATCHED, concurrency)
+        measured = crawled(site, _SAMPLED, concurrency)
         setting = {
             "pages": shape.pages,
             "links": shape.links,
             "hosts": shape.hosts,
             "concurrency": concurrency,
-            "server": site.kind,
+            "server": site.server,
         }
     stages, functions = (_costs(measured, kind) for kind in ("stages", "functions"))
     rows = {f"stage {name}": {"cpu_us": [cost]} for name, cost in stages.items()}
@@ -35,17 +36,17 @@ def run(shape: Shape, *, concurrency: int) -> Report:
 
 
 def _costs(measured: dict[str, Any], kind: str) -> dict[str, float]:
-    """Return µs of CPU a page, the most first."""
+    """Return µs of CPU per page, the highest first."""
     counts: dict[str, int] = measured[kind]
     if not counts:
-        raise BenchError("the crawl was over before a sample was taken: it takes more pages")
+        raise BenchError("the crawl ended before a sample was taken: use more pages")
     unit = measured["cpu"] / measured["pages"] * 1e6 / sum(counts.values())
     ordered = sorted(counts.items(), key=lambda count: -count[1])
     return {name: count * unit for name, count in ordered}
 
 
 def show(report: Report, functions: int) -> str:
-    """Show all stages, and the first of the *functions*."""
+    """Show all stages, and the *functions* with the highest cost."""
     stages, own = (_samples(report, measure) for measure in ("cpu_us", "own_us"))
     whole = sum(cost for _, cost in stages)
     lines = [(name.removeprefix("stage "), cost) for name, cost in stages]
@@ -57,8 +58,8 @@ def show(report: Report, functions: int) -> str:
     setting = report.setting
     hosts = f"{setting['hosts']:,} host{'s' * (setting['hosts'] > 1)}"
     pages = f"{setting['pages']:,} pages with {setting['links']} links on {hosts}"
-    head = f"our crawl of {pages}, {whole:.0f} µs of CPU a page"
-    return text(report, f"{head}\n{table(('by stage', 'share', 'µs a page'), rows)}")
+    head = f"our crawl of {pages}, {whole:.0f} µs of CPU per page"
+    return text(report, f"{head}\n{table(('by stage', 'share', 'µs per page'), rows)}")
 
 
 def _samples(report: Report, measure: str) -> list[tuple[str, float]]:

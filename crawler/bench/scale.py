@@ -1,8 +1,8 @@
 """
-Whether a page costs the same on small sites and large ones, on one host and on many; and memory.
+How the cost of a page and the memory grow with the number of pages and of hosts.
 
-More hosts mean more connections, which cost even the bare loop: so each row has that beside it.
-A row is named by its pages and hosts; links are whole URLs throughout.
+More hosts need more connections, which cost the bare loop more too, so each row shows it as well.
+A row is named by its pages and hosts; all links are absolute URLs.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from .contenders.ours import per_host
 from .crawl import BARE, OURS, sample
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
-from .sites.served_site import Site, kind, served
+from .sites.served_site import ServedSite, served, server_name
 from .sites.shape import Shape
 
-#: How much more than the first row a page may cost in any other.
+#: Target: the cost of a page in any row, divided by that in the first row.
 MOST_TIMES = 1.15
-#: With how many pages how many MB may be in use, and how many more for 100,000 further URLs.
+#: Targets: the MB in use with PAGES pages, and the MB more per further 100,000 URLs.
 PAGES, MOST_MEGABYTES, MOST_MORE = 20_000, 70, 15
 CONCURRENCY = 64
-#: How many pages a sample is made of at least: all other rows are compared with the first, and a
-#: crawl of 2,000 pages is over before the machine has been fast and slow.
+#: The minimum number of pages per sample. All rows are compared with the first, and a crawl of
+#: 2,000 pages is too short to average over the fast and slow phases of a machine.
 _ENOUGH = 10_000
 _TERMS = (
-    f"{CONCURRENCY} requests at a time; of ours, where there are several hosts, "
-    f"{per_host(2, CONCURRENCY)} to a host"
+    f"{CONCURRENCY} requests in flight; our crawl of several hosts: "
+    f"{per_host(2, CONCURRENCY)} per host"
 )
 
 
@@ -45,24 +45,28 @@ QUICK = (Size(1000, 1), Size(4000, 1), Size(4000, 100))
 
 
 def run(
-    sizes: Sequence[Size], repeats: int, told: Callable[[str], object] = lambda _: None
+    sizes: Sequence[Size],
+    repeats: int,
+    show_progress: Callable[[str], object] = lambda _: None,
 ) -> Report:
     """Crawl a site of each size with our crawl and the bare loop, interleaved."""
     by_name = {str(size): size for size in sizes}
-    rows, failures = interleaved(by_name, repeats, lambda name: _sample(by_name[name]), told)
-    setting = {"sizes": list(by_name), "concurrency": CONCURRENCY, "server": kind()}
+    rows, failures = interleaved(
+        by_name, repeats, lambda name: _sample(by_name[name]), show_progress
+    )
+    setting = {"sizes": list(by_name), "concurrency": CONCURRENCY, "server": server_name()}
     targets = [*_targets(rows), *_memory(sizes, rows)]
     return Report("scale", setting, rows, targets, [_TERMS], failures)
 
 
 def _sample(size: Size) -> dict[str, float]:
-    """Crawl a small site several times, and take the median."""
+    """Crawl the site, a small one several times; return the medians."""
     with served(Shape(size.pages, hosts=size.hosts, absolute=True)) as site:
         crawls = [_crawls(site) for _ in range(max(1, _ENOUGH // size.pages))]
     return {measure: median(crawl[measure] for crawl in crawls) for measure in crawls[0]}
 
 
-def _crawls(site: Site) -> dict[str, float]:
+def _crawls(site: ServedSite) -> dict[str, float]:
     ours, bare = (sample(site, contender, CONCURRENCY) for contender in (OURS, BARE))
     return ours | {f"bare_{measure}": value for measure, value in bare.items()}
 
@@ -70,13 +74,13 @@ def _crawls(site: Site) -> dict[str, float]:
 def _targets(rows: dict[str, Samples]) -> list[Target]:
     first, *others = (samples["cpu_us"] for samples in rows.values())
     return [
-        Target(f"CPU a page, {name}, of the first row's", median(times(cpu, first)), MOST_TIMES)
+        Target(f"CPU per page with {name} ÷ first row", median(times(cpu, first)), MOST_TIMES)
         for name, cpu in zip(list(rows)[1:], others, strict=True)
     ]
 
 
 def _memory(sizes: Sequence[Size], rows: dict[str, Samples]) -> list[Target]:
-    """Look at how memory grows with the URLs seen, on one host; of few, nothing can be told."""
+    """Return targets for the growth of memory with the URLs seen, on one host; none for few pages."""
     used = {
         size.pages: median(rows[str(size)]["rss_mb"])
         for size in sizes
@@ -87,8 +91,8 @@ def _memory(sizes: Sequence[Size], rows: dict[str, Samples]) -> list[Target]:
     most = max(used)
     more = (used[most] - used[PAGES]) / (most - PAGES) * 100_000
     return [
-        Target(f"MB at {PAGES:,} pages", used[PAGES], MOST_MEGABYTES),
-        Target("MB more for each further 100,000 URLs seen", more, MOST_MORE),
+        Target(f"MB with {PAGES:,} pages", used[PAGES], MOST_MEGABYTES),
+        Target("MB more per further 100,000 URLs seen", more, MOST_MORE),
     ]
 
 
@@ -109,7 +113,7 @@ def show(report: Report) -> str:
         "our crawl",
         "× first row",
         "× bare loop",
-        "µs of CPU a page",
+        "µs of CPU per page",
         "bare loop",
         "MB at most",
     )

@@ -32,7 +32,9 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
                 raise click.UsageError(error.detail) from error
             raise click.ClickException(f"{url}: {error}") from error
         except InvalidURL as error:
-            raise click.ClickException(f"{request.url} redirects to a target that is {error}") from error
+            raise click.ClickException(
+                f"{request.url} redirects to a target that is {error}"
+            ) from error
     return response
 
 

@@ -5,7 +5,7 @@ import pytest
 from crawler.bench.kill import kills as kill
 from crawler.bench.kill.killed_crawl import IN_FLIGHT
 
-SMALL = kill.Site(pages=150, delay=0.02)
+SMALL = kill.SlowSite(pages=150, delay=0.02)
 
 
 @pytest.mark.timeout(180)

@@ -13,7 +13,8 @@ import pytest
 from gevent import subprocess as cooperative
 
 from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS
-from crawler.bench.kill.kills import Site, Trial, lasting, taken
+from crawler.bench.kill.moments import after, locked
+from crawler.bench.kill.trial import SlowSite, Trial
 from crawler.errors import JobError
 from crawler.job.directory import Job
 from crawler.testing import LoopbackSite
@@ -26,11 +27,11 @@ GRACE = 15
 
 def moment(trial, child):
     """Come in start-up now and then, and otherwise some time after the directory was taken."""
-    if trial.chance.random() < 0.2:
-        yield from lasting(trial.chance.uniform(0.0, 0.7))
+    if trial.rng.random() < 0.2:
+        yield from after(trial.rng.uniform(0.0, 0.7))
     else:
-        yield from taken(trial, child)
-        yield from lasting(trial.chance.uniform(0.0, 1.0))
+        yield from locked(trial, child)
+        yield from after(trial.rng.uniform(0.0, 1.0))
 
 
 def terminated(trial):
@@ -63,7 +64,7 @@ def survives_sigterm(path, site, number, seed, kind=CommandLine):
     with trial.site:
         codes = [terminated(trial) for _ in range(number)]
         trial.finish(trial.start())
-    found = trial.aftermath()
+    found = trial.check()
 
     # 3 says that it was stopped early; before it listens, a signal just ends a process.
     assert set(codes) <= {0, 3, -signal.SIGTERM}
@@ -81,7 +82,7 @@ def test_sigterm_loses_nothing(tmp_path, kind):
     codes = [
         code
         for seed in range(2)
-        for code in survives_sigterm(tmp_path / str(seed), Site(150, 0.02), 2, seed, kind)
+        for code in survives_sigterm(tmp_path / str(seed), SlowSite(150, 0.02), 2, seed, kind)
     ]
 
     assert 3 in codes
@@ -90,7 +91,7 @@ def test_sigterm_loses_nothing(tmp_path, kind):
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_fifty_sigterms_lose_nothing(tmp_path):
-    codes = [survives_sigterm(tmp_path / str(n), Site(), 1, f"long {n}")[0] for n in range(50)]
+    codes = [survives_sigterm(tmp_path / str(n), SlowSite(), 1, f"long {n}")[0] for n in range(50)]
 
     print({code: codes.count(code) for code in set(codes)})
 
@@ -167,7 +168,7 @@ FATAL = {
 
 @pytest.fixture
 def site():
-    with LoopbackSite(Site(pages=30).served().pages) as site:
+    with LoopbackSite(SlowSite(pages=30).served().pages) as site:
         yield site
 
 

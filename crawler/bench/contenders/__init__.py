@@ -1,1 +1,1 @@
-"""Who crawls the same site: the bare loop, ours, and other frameworks."""
+"""The programs that crawl the same site: the bare loop, our crawl, and other frameworks."""

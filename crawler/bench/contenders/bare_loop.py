@@ -1,8 +1,8 @@
 """
-The bare loops: libcurl on the gevent hub, and only what a fetch or a crawl cannot do without.
+The bare loop: libcurl on the gevent hub, and only what a fetch or a crawl cannot do without.
 
-Written by hand and apart from the package, as the limit for it: no retries, redirects, robots.txt,
-politeness, limits, accounting or errors.
+It uses nothing of the package and is the lower limit of its cost: no retries, redirects, robots.txt,
+politeness, limits, accounting or error handling.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..sites.shape import OWN, Shape
 
 
 class Curl:
-    """Transfers of one hub, each waited for by a greenlet."""
+    """The transfers of one hub; a greenlet waits for each."""
 
     def __init__(self) -> None:
         self._hub = get_hub()
@@ -51,7 +51,7 @@ class Curl:
         if milliseconds == 0:
             self._loop.run_callback(self._advance, 0, pycurl.SOCKET_TIMEOUT)
         elif milliseconds > 0 and not self._timer.active:
-            # Only a connection that hangs would need it, and there is none: one is as good as many.
+            # Only a connection that hangs needs a timer. There is none here, so one timer is enough.
             self._timer = self._loop.timer(milliseconds / 1000)
             self._timer.start(self._advance, 0, pycurl.SOCKET_TIMEOUT)
 
@@ -68,7 +68,7 @@ class Curl:
 
 
 def getter(curl: Curl) -> Callable[[str], bytes]:
-    """Return a function that fetches; each worker needs one of its own."""
+    """Return a function that fetches a URL; each worker needs its own."""
     easy, chunks = pycurl.Curl(), list[bytes]()
     easy.setopt(pycurl.NOSIGNAL, 1)
     easy.setopt(pycurl.WRITEFUNCTION, chunks.append)
@@ -83,9 +83,9 @@ def getter(curl: Curl) -> Callable[[str], bytes]:
     return get
 
 
-def crawl(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
-    """Follow every link that stays on the site."""
-    url = Shape(**site).url(0)
+def crawl(shape: dict[str, Any], concurrency: int) -> dict[str, Any]:
+    """Follow every link to a page of the site."""
+    url = Shape(**shape).url(0)
     curl, queue, seen = Curl(), SimpleQueue[str | None](), {url}
     queue.put(url)
     pages = 0
@@ -108,7 +108,7 @@ def crawl(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
 
 
 def links(url: str, body: bytes) -> list[str]:
-    """Return where the page leads on its own site, without fragments."""
+    """Return the links of a page to its own site, without fragments."""
     origin = url[: url.index("/", 8)]
     found = []
     for element in LexborHTMLParser(body).tags("a"):

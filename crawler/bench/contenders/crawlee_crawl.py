@@ -1,8 +1,8 @@
 """
-Crawlee's crawl: its parsel crawler, which is the fastest it has, in memory.
+A crawl with Crawlee: its parsel crawler, which is its fastest, in memory.
 
-As documented, it is told to enqueue all the links of a page. Tuned, it gets what a set of its own
-has not met, and no pool of sessions.
+As documented, it enqueues all the links of a page. Tuned, it enqueues only links that are not in a set
+of seen URLs, and has no session pool.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..sites.shape import OWN, Shape
 _TUNED = {"use_session_pool": False, "retry_on_blocked": False}
 
 
-def crawl(site: dict[str, Any], concurrency: int, *, tuned: bool = False) -> dict[str, Any]:
-    follow = Lean() if tuned else Follow()
-    asyncio.run(_crawl(follow, Shape(**site).url(0), concurrency, _TUNED if tuned else {}))
+def crawl(shape: dict[str, Any], concurrency: int, *, tuned: bool = False) -> dict[str, Any]:
+    follow = FollowNew() if tuned else Follow()
+    asyncio.run(_crawl(follow, Shape(**shape).url(0), concurrency, _TUNED if tuned else {}))
     return {"pages": follow.pages}
 
 
@@ -40,7 +40,7 @@ class Follow:
         await context.enqueue_links(strategy="same-hostname")
 
 
-class Lean(Follow):
+class FollowNew(Follow):
     def __init__(self) -> None:
         self._seen: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Our crawl as a user gets it: every default, but for manners that one's own site can do without."""
+"""Our crawl with its defaults, except for the politeness that a local site does not need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-# What a crawl imports only when it needs it: to be paid for before the clock runs.
+# A crawl imports this when it first needs it; here it must not count for the crawl.
 import selectolax.lexbor  # noqa: F401
 
 from ...compose import stream
@@ -40,12 +40,12 @@ class Record(Pages):
 
 
 def crawl(
-    site: dict[str, Any], concurrency: int, *, records: bool = False, durable: bool = False
+    shape: dict[str, Any], concurrency: int, *, records: bool = False, durable: bool = False
 ) -> dict[str, Any]:
-    """Crawl *site*: with *records* into a file, if *durable* in the directory of a job."""
+    """Crawl the site: with *records* written to a file, if *durable* in a job directory."""
     kind: type[Follow | Record] = Record if records else Follow
-    spider = kind(start_urls=[Shape(**site).url(0)], max_depth=None)
-    options = _settings(site, concurrency)
+    spider = kind(start_urls=[Shape(**shape).url(0)], max_depth=None)
+    options = _settings(shape["hosts"], concurrency)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="crawler-bench-")))
         if records:
@@ -58,18 +58,18 @@ def crawl(
     return {"pages": spider.pages}
 
 
-def _settings(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
+def _settings(hosts: int, concurrency: int) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "concurrency": concurrency,
         "delay": 0,
         "politeness.latency_factor": 0,
-        "per_host": per_host(site["hosts"], concurrency),
+        "per_host": per_host(hosts, concurrency),
     }
-    if site["hosts"] > 1:
+    if hosts > 1:
         settings["allow_private"] = True
     return settings
 
 
 def per_host(hosts: int, concurrency: int) -> int:
-    """Return how many requests at a time a host gets: of several, as many as by default."""
+    """Return the requests in flight per host: all of them for one host, else the default."""
     return concurrency if hosts == 1 else Politeness().per_host

@@ -1,9 +1,10 @@
 """
-Scrapy's crawl, as somebody who knows it would tune it.
+A crawl with Scrapy, tuned as an experienced user would.
 
-Links by XPath in lxml instead of its LinkExtractor, a set of its own before a request is made, which
-spares it most of its work, and a log of INFO instead of DEBUG. Cookies, retries, redirects, robots.txt
-and the Telnet console are off; the other middlewares and extensions are its default ones.
+Links are found by XPath in lxml instead of its LinkExtractor. A set of seen URLs is asked before a
+request is made, which saves most of the work. The log level is INFO instead of DEBUG. Cookies, retries,
+redirects, robots.txt and the Telnet console are off; the other middlewares and extensions are the
+default ones.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ class Follow(scrapy.Spider):  # type: ignore[misc]  # it may not be installed
                 yield scrapy.Request(url, dont_filter=True)
 
 
-def crawl(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
+def crawl(shape: dict[str, Any], concurrency: int) -> dict[str, Any]:
     counted = {"pages": 0}
     most = {"CONCURRENT_REQUESTS": concurrency, "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency}
     process = CrawlerProcess(_SETTINGS | most)
-    process.crawl(Follow, first=Shape(**site).url(0), counted=counted)
+    process.crawl(Follow, first=Shape(**shape).url(0), counted=counted)
     process.start()
     return counted

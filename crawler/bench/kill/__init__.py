@@ -1,1 +1,1 @@
-"""Crawls that are killed at random, and what they have left."""
+"""Crawls that are killed at random moments, and the check of their outputs."""

@@ -1,9 +1,9 @@
 """
-A crawl that is there to be killed: every kind of output, in a job directory.
+The crawl that is killed: it writes every kind of output, in a job directory.
 
     python -m crawler.bench.kill.killed_crawl DIRECTORY URL
 
-SIGTERM lets it finish what is in flight. What it recovered is the last line of its output.
+SIGTERM lets it finish the requests in flight. The last line of its output says what it recovered.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ...job.directory import Job
 from ...spider import Pages
 from ..measuring.child import end_with
 
-#: Requests at a time.
+#: The maximum number of requests in flight.
 IN_FLIGHT = 8
 FEEDS = ("pages.jsonl", "pages.csv", "pages.sqlite", "pages.parquet")
 ARCHIVE = "pages.warc.gz"
-#: Pages of SQLite's log after which it is moved into the file; few, so that it happens often.
+#: Pages of SQLite's write-ahead log before a checkpoint; few, so that checkpoints are frequent.
 _CHECKPOINT = 64
 
 
@@ -59,26 +59,26 @@ def _crawl(job: Job, url: str) -> int:
     _stop_on_sigterm(result)
     deque(result, maxlen=0)
     result.wait()
-    _tell(job, result)
+    _print_recovered(job, result)
     return result.exit_code
 
 
 def _stop_on_sigterm(result: CrawlResult) -> None:
-    gevent.get_hub()  # a signal has no hub of its own
+    gevent.get_hub()  # the handler of a signal does not create one
     gevent.signal_handler(signal.SIGTERM, result.stop)
 
 
-def _tell(job: Job, result: CrawlResult) -> None:
+def _print_recovered(job: Job, result: CrawlResult) -> None:
     if result.failure is not None:
         print(result.failure, file=sys.stderr)
     found = job.recovered
-    told = {
+    figures = {
         "reason": result.reason,
         "damaged": found.damaged if found else 0,
         "lost_commits": found.lost_commits if found else 0,
         "struck_out": found.struck_out if found else 0,
     }
-    print(json.dumps(told), flush=True)
+    print(json.dumps(figures), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a crawl has left in its directory: every page in every output, once, and whole."""
+"""Checks that every output of a job directory has every page exactly once."""
 
 from __future__ import annotations
 
@@ -18,78 +18,78 @@ from ...feed.warc.reader import records
 from ...job.directory import STATE
 from .killed_crawl import ARCHIVE, FEEDS
 
-#: What a record of a page tells that is the same however the crawl went.
+#: The fields of a record that do not depend on how the crawl went.
 _FIELDS = ("url", "status", "bytes", "title")
 
-Told = tuple[str, ...]
+Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Aftermath:
-    """How many pages are missing somewhere, how many records are there twice; and what is wrong."""
+class OutputCheck:
+    """The pages missing from an output, the records that are there twice, and other problems."""
 
     lost: int
     doubled: int
     problems: list[str]
 
 
-def look(folder: Path, pages: AbstractSet[str]) -> Aftermath:
-    """Compare what is in *folder* with the URLs of the *pages* that there are."""
+def check_outputs(folder: Path, pages: AbstractSet[str]) -> OutputCheck:
+    """Compare the outputs in *folder* with the URLs of all *pages*."""
     found = {name: read(folder / name) for name, read in _READERS.items()}
     lost: set[str] = set()
     doubled, problems = 0, list(_state_problems(folder))
-    for name, told in found.items():
-        urls = Counter(url for url, *_ in told)
+    for name, rows in found.items():
+        urls = Counter(url for url, *_ in rows)
         lost |= pages - urls.keys()
         doubled += urls.total() - len(urls)
-        if strange := urls.keys() - pages:
-            problems.append(f"{name} has pages that there are not: {sorted(strange)[:3]}")
+        if unknown := urls.keys() - pages:
+            problems.append(f"{name} has pages that do not exist: {sorted(unknown)[:3]}")
     lines, *others = (sorted(found[name]) for name in FEEDS)
     if any(other != lines for other in others):
-        problems.append("the feeds tell different things")
-    return Aftermath(len(lost), doubled, problems)
+        problems.append("the feeds have different records")
+    return OutputCheck(len(lost), doubled, problems)
 
 
 def _state_problems(folder: Path) -> Iterator[str]:
     with closing(sqlite3.connect(folder / STATE)) as connection:
         counted = dict(connection.execute("SELECT status, count(*) FROM urls GROUP BY status"))
     if counted.keys() != {"done"}:
-        yield f"not all is done: {counted}"
+        yield f"not all URLs are done: {counted}"
 
 
-def _jsonl(path: Path) -> list[Told]:
+def _jsonl(path: Path) -> list[Row]:
     text = path.read_bytes()
-    lines = text.decode().splitlines() if text.endswith(b"\n") else ["a line without an end"]
-    return [_told(json.loads(line)) for line in lines]
+    lines = text.decode().splitlines() if text.endswith(b"\n") else ["an incomplete line"]
+    return [_row(json.loads(line)) for line in lines]
 
 
-def _csv(path: Path) -> list[Told]:
+def _csv(path: Path) -> list[Row]:
     with path.open(newline="") as file:
-        return [_told(row) for row in csv.DictReader(file, strict=True)]
+        return [_row(row) for row in csv.DictReader(file, strict=True)]
 
 
-def _sqlite(path: Path) -> list[Told]:
+def _sqlite(path: Path) -> list[Row]:
     with closing(sqlite3.connect(path)) as connection:
         query = f"SELECT {', '.join(_FIELDS)} FROM items"  # noqa: S608 - constants
         return [tuple(map(str, row)) for row in connection.execute(query)]
 
 
-def _parquet(path: Path) -> list[Told]:
-    return [_told(row) for row in columns.parquet().read_table(path).to_pylist()]
+def _parquet(path: Path) -> list[Row]:
+    return [_row(row) for row in columns.parquet().read_table(path).to_pylist()]
 
 
-def _warc(path: Path) -> list[Told]:
-    """Return the pages of the responses; a torn record at the end is a page too few."""
+def _warc(path: Path) -> list[Row]:
+    """Return the pages of the responses; a truncated record at the end counts as a missing page."""
     archived = (record.fields for record in records(path.read_bytes()))
     urls = (f["warc-target-uri"] for f in archived if f["warc-type"] == "response")
     return [(url,) for url in urls if not url.endswith("/robots.txt")]
 
 
-def _told(record: dict[str, Any]) -> Told:
+def _row(record: dict[str, Any]) -> Row:
     return tuple(str(record[name]) for name in _FIELDS)
 
 
-_READERS: dict[str, Callable[[Path], list[Told]]] = {
+_READERS: dict[str, Callable[[Path], list[Row]]] = {
     **dict(zip(FEEDS, (_jsonl, _csv, _sqlite, _parquet), strict=True)),
     ARCHIVE: _warc,
 }

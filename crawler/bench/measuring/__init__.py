@@ -1,1 +1,1 @@
-"""How a cost is measured: processes, rounds, samples, reports, history."""
+"""How a cost is measured: child processes, interleaved rounds, samples, reports, history."""

@@ -1,10 +1,10 @@
 """
-Functions measured in processes of their own.
+Functions that are measured in a child process.
 
     python -m crawler.bench.measuring.child '{"target": "crawler.bench.contenders.bare_loop:crawl", …}'
 
-``crawler bench child`` does the same in a process that is patched and keeps its heap, as the
-command line's is. What a function returns, and what it cost, is the last line of the output.
+``crawler bench child`` does the same in a process that is monkey-patched and keeps its heap, like
+the command line. The last line of the output has what the function returned, and its cost.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import IO, Any
 
 from ...errors import CrawlerError
 
-#: The cores that contenders and servers are pinned to, of those there are.
+#: Indexes into the available cores: contenders are pinned to the first, servers to the last.
 CLIENT, SERVER = 0, -1
-#: Of prctl(), on Linux: which signal to get when the parent ends.
+#: The option of prctl(), on Linux, for the signal to get when the parent ends.
 _PARENT_DEATH_SIGNAL = 1
 
 
@@ -37,8 +37,8 @@ class Child:
     """
     A function to run in a process of its own: *target* is "module:name".
 
-    It is *patched* for gevent, with the heap of the command line, unless it is somebody else's,
-    and does not outlive its *parent*.
+    The process is *patched* for gevent and keeps its heap like the command line, unless the function
+    belongs to another framework. It ends when its *parent* ends.
     """
 
     target: str
@@ -53,25 +53,25 @@ class Child:
         return [sys.executable, "-m", *entry, json.dumps(asdict(self))]
 
     def run(self, timeout: float) -> dict[str, Any]:
-        """Wait for the end; return what the function gave back and what it cost."""
+        """Run the child to its end; return what the function returned, and its cost."""
         with (
-            tempfile.TemporaryFile() as complaints,
+            tempfile.TemporaryFile() as errors,
             tempfile.TemporaryDirectory(prefix="crawler-bench-") as folder,
         ):
             try:
                 ended = subprocess.run(
                     self.command,
                     stdout=subprocess.PIPE,
-                    stderr=complaints,
+                    stderr=errors,
                     timeout=timeout,
                     check=True,
-                    # Ours to remove, where one that is killed leaves what it has made.
+                    # The parent removes this folder even if the child is killed.
                     env=os.environ | {"TMPDIR": folder},
-                    start_new_session=True,  # Ctrl-C is for the parent
+                    start_new_session=True,  # Ctrl-C goes to the parent only
                 )
             except subprocess.CalledProcessError as error:
-                told = _last_line(complaints) or f"exit code {error.returncode}"
-                raise BenchError(f"{self.target} failed: {told}") from None
+                message = _last_line(errors) or f"exit code {error.returncode}"
+                raise BenchError(f"{self.target} failed: {message}") from None
             except subprocess.TimeoutExpired:
                 raise BenchError(f"{self.target} did not end within {timeout:g} s") from None
         measured: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
@@ -79,11 +79,11 @@ class Child:
 
 
 class BenchError(CrawlerError):
-    """A measurement that would not mean anything."""
+    """A measurement that failed, or whose result would be meaningless."""
 
 
 def work(text: str) -> None:
-    """Be the child that *text* describes: pin, import, measure, print."""
+    """Run the child that *text* describes: pin the process, import, measure, print."""
     child = Child(**json.loads(text))
     end_with(child.parent)
     pin(child.core)
@@ -91,21 +91,21 @@ def work(text: str) -> None:
     function = getattr(import_module(module), name)
     began, clock = cpu(), time.perf_counter()
     returned = function(**child.arguments) or {}
-    cost = {"cpu": cpu() - began, "seconds": time.perf_counter() - clock, "rss": most_memory()}
+    cost = {"cpu": cpu() - began, "seconds": time.perf_counter() - clock, "rss": peak_memory()}
     try:
         print(json.dumps(cost | returned), flush=True)
-    except BrokenPipeError:  # whoever wanted to know has ended, and we are about to
+    except BrokenPipeError:  # the parent has ended
         os._exit(1)
 
 
 def _last_line(file: IO[bytes]) -> str:
-    """Return the end of what was written: of a traceback, the exception."""
+    """Return the last line of *file*: for a traceback, the exception."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - 2000))
     return file.read().decode(errors="replace").strip().rpartition("\n")[2]
 
 
 def end_with(parent: int) -> None:
-    """Be killed, on Linux, as soon as the process *parent* ends, in whatever way."""
+    """Let the kernel kill this process when the process *parent* ends (on Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
@@ -113,24 +113,24 @@ def end_with(parent: int) -> None:
 
 
 def pin(core: int) -> None:
-    """Stay on one core, if there are two."""
+    """Pin this process to one core, if there are several."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(cores) > 1:
         os.sched_setaffinity(0, {cores[core]})
 
 
 def cpu() -> float:
-    """Seconds of CPU that this process has used, its threads and the kernel included."""
+    """Return the CPU seconds of this process, including its threads and kernel time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
-def most_memory() -> float:
+def peak_memory() -> float:
     """
-    Return the most memory this process has had, in MB.
+    Return the peak memory of this process, in MB.
 
-    The kernel's own record (VmHWM) begins with the program, getrusage's with the process: before it
-    became this program, that was a copy of its parent.
+    The kernel's peak (VmHWM) starts with the program. That of getrusage() starts with the process,
+    which was a copy of its parent before it executed this program.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []

@@ -1,4 +1,4 @@
-"""The results of earlier runs on this machine, so that a change for the worse is seen."""
+"""The results of all runs on this machine, to find changes for the worse."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from typing import Any
 from ... import __version__
 from .report import Report, table
 
-#: Measures of which more is better.
+#: Measures for which a higher value is better.
 _MORE_IS_BETTER = frozenset({"pages_per_second"})
-#: A change beyond this is worth a look; less is not told from noise.
+#: A smaller relative change counts as noise.
 _NOISE = 0.2
 
 
 def default_path() -> Path:
-    """Return the file in the data directory of the user (XDG_DATA_HOME)."""
+    """Return the history file in the user's data directory (XDG_DATA_HOME)."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "crawler" / "bench-history.jsonl"
 
 
 def prepare(path: Path) -> None:
-    """Find out, by an OSError, whether append() could write to *path*."""
+    """Raise OSError if append() could not write to *path*."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()
 
 
 def append(path: Path, report: Report) -> None:
-    """Add what is to be kept of *report* as one line."""
+    """Append the medians of *report* as one line."""
     line = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": __version__,
         "command": report.command,
         "setting": report.setting,
-        "rows": report.kept(),
+        "rows": report.medians(),
     }
     prepare(path)
     with path.open("a", encoding="utf-8") as file:
@@ -51,9 +51,9 @@ def append(path: Path, report: Report) -> None:
 @dataclass
 class Trend:
     """
-    One measure of one row, over the runs that can be compared, in order.
+    One measure of one row over all comparable runs, in order.
 
-    *last* is when the last of them was, and *version* that of the package then.
+    *last* is the time of the last run, and *version* the version of the package at that time.
     """
 
     command: str
@@ -66,13 +66,13 @@ class Trend:
 
     @property
     def change(self) -> float | None:
-        """The last value against the median of the earlier ones: 0.1 is a tenth more."""
+        """The last value relative to the median of the earlier ones: 0.1 is a tenth more."""
         *earlier, last = self.values
         return last / median(earlier) - 1 if earlier and median(earlier) else None
 
     @property
     def is_worse(self) -> bool:
-        """Tell whether the change is for the worse, and more than noise; after none, any is."""
+        """Whether the last value is worse, by more than noise; after a median of 0, any value is."""
         *earlier, last = self.values
         if not earlier:
             return False
@@ -83,7 +83,7 @@ class Trend:
 
 
 def trends(path: Path) -> list[Trend]:
-    """Read what append() wrote; a line that is none of it is a ValueError that names it."""
+    """Read the lines of append(); raise ValueError with the number of any other line."""
     found: dict[tuple[str, ...], Trend] = {}
     for run in _runs(path):
         setting = json.dumps(run["setting"], sort_keys=True)
@@ -103,13 +103,13 @@ def _runs(path: Path) -> Iterator[dict[str, Any]]:
             run = _run(line)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise ValueError(
-                f"{path}:{number} is no result of a benchmark: remove the line"
+                f"{path}:{number} is not a result of a benchmark: remove the line"
             ) from None
         yield run
 
 
 def _run(line: bytes) -> dict[str, Any]:
-    """Read one line; whatever is wrong with it raises one of the errors of a wrong value."""
+    """Parse one line; the errors that an invalid line can raise are those that _runs() catches."""
     run: dict[str, Any] = {"version": "", **json.loads(line)}
     run["setting"].items()
     values = [value for measures in run["rows"].values() for value in measures.values()]
@@ -120,7 +120,7 @@ def _run(line: bytes) -> dict[str, Any]:
 
 
 def show(found: list[Trend], last: int) -> str:
-    """Show the *last* runs of each row, those of one command and setting together."""
+    """Show the *last* runs of each row, grouped by command and setting."""
     groups = groupby(found, key=lambda trend: (trend.command, trend.setting))
     return "\n\n".join(_comparable(list(group), last) for _, group in groups)
 
@@ -138,6 +138,6 @@ def _comparable(group: list[Trend], last: int) -> str:
         )
         for trend in group
     ]
-    head = ("row", "measure", "change", "", "runs, the newest to the right")
-    told = f"{newest.command}: {setting}; the last at {newest.last}, version {newest.version}"
-    return f"{told}\n{table(head, rows)}"
+    head = ("row", "measure", "change", "", "runs, the newest on the right")
+    title = f"{newest.command}: {setting}; last run {newest.last}, version {newest.version}"
+    return f"{title}\n{table(head, rows)}"

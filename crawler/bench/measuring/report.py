@@ -1,4 +1,4 @@
-"""What a benchmark found: samples by row and measure, and what they were to be like."""
+"""The result of a benchmark: samples by row and measure, and the targets for them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, TypeAlias
 
-#: The samples of a row by measure, one for each repeat, in order.
+#: The samples of a row by measure, one per repeat, in order.
 Samples: TypeAlias = "dict[str, list[float]]"
 
-#: What is added up over the trials: in a median, the one that went wrong would vanish.
+#: Measures that are summed: a median would hide the one trial that failed.
 _COUNTS = frozenset({"lost", "doubled", "refetched"})
-#: What is not kept: how much was tried, and functions, whose rows move with every line.
-_PASSING = frozenset({"kills", "trials", "own_us"})
+#: Measures that the history leaves out: the effort, and functions, whose line numbers change.
+_NOT_SAVED = frozenset({"kills", "trials", "own_us"})
 
 
 @dataclass(frozen=True)
 class Target:
-    """A ratio that was aimed at: at most, or at least, *bound*."""
+    """A *value* that should be at most, or at least, *bound*."""
 
     text: str
     value: float
@@ -39,8 +39,8 @@ class Report:
     """
     One run of a benchmark.
 
-    Two runs can be compared if *command* and *setting* are equal. *notes* say what the table
-    cannot, *failures* which rows are missing from it, and why.
+    Two runs are comparable if *command* and *setting* are equal. *notes* are printed below the
+    table; *failures* name the rows that are missing, with the reason.
     """
 
     command: str
@@ -54,13 +54,13 @@ class Report:
         targets = [asdict(target) | {"holds": target.holds} for target in self.targets]
         return asdict(self) | {"targets": targets}
 
-    def kept(self) -> dict[str, dict[str, float]]:
-        """Return a number for each measure that later runs are to be compared with."""
+    def medians(self) -> dict[str, dict[str, float]]:
+        """Return one number per measure, for comparison with later runs."""
         found = {
             row: {
                 measure: sum(values) if measure in _COUNTS else median(values)
                 for measure, values in samples.items()
-                if measure not in _PASSING
+                if measure not in _NOT_SAVED
             }
             for row, samples in self.rows.items()
         }
@@ -68,26 +68,26 @@ class Report:
 
 
 def times(one: Sequence[float], other: Sequence[float]) -> list[float]:
-    """Return the ratio of each repeat: what slows the machine for a while is in both."""
+    """Return the ratio of each repeat: a slow phase of the machine affects both values."""
     return [a / b for a, b in zip(one, other, strict=True)]
 
 
 def ratio(row: Samples, limit: Samples | None, measure: str) -> str:
-    """Show the ratios to the row that is the *limit*; nothing if either has no such samples."""
+    """Show the ratios to the row *limit*; "" if one of them has no such samples."""
     if limit is None or measure not in row or measure not in limit:
         return ""
     return spread(times(row[measure], limit[measure]), 2)
 
 
 def spread(values: Sequence[float], digits: int = 0) -> str:
-    """Show the median and, of several, the least and the most; of none, nothing."""
+    """Show the median, and for several values the minimum and maximum; "" for none."""
     if len(values) < 2:
         return "".join(f"{value:.{digits}f}" for value in values)
     return f"{median(values):.{digits}f} [{min(values):.{digits}f}–{max(values):.{digits}f}]"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Align *rows* of text below *head*: the first column to the left, the others to the right."""
+    """Align *rows* of text below *head*: the first column left, the others right."""
     lines = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
@@ -103,7 +103,7 @@ def _pad(text: str, width: int, justify: Callable[[str, int], str]) -> str:
 
 
 def text(report: Report, shown: str) -> str:
-    """Put targets and notes below the table that *shown* is."""
+    """Return *shown*, the table, with targets and notes below."""
     lines = [shown]
     if report.targets:
         lines += ["", "holds  target", *(f"  {target}" for target in report.targets)]

@@ -1,4 +1,4 @@
-"""Rows that are measured round by round, so that what slows the machine for a while is in all."""
+"""Rows measured round by round, so that a slow phase of the machine affects all of them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ def interleaved(
     names: Iterable[str],
     repeats: int,
     measure: Callable[[str], Mapping[str, float]],
-    told: Callable[[str], object],
+    show_progress: Callable[[str], object],
 ) -> tuple[dict[str, Samples], list[str]]:
     """
-    *measure* each of *names* once a round; return the rows, and which failed and why.
+    *measure* each of *names* once per round; return the rows, and the failures with their reasons.
 
-    One that fails in any round is no row: rows are compared round by round. *told* is called
-    with what is about to be measured.
+    A name that fails in any round has no row, because rows are compared round by round.
+    *show_progress* is called with a line before each measurement.
     """
     rows: dict[str, Samples] = {name: {} for name in names}
     failures: list[str] = []
     for repeat in range(repeats):
         for name in list(rows):
-            told(f"{repeat + 1}/{repeats} {name}")
+            show_progress(f"{repeat + 1}/{repeats} {name}")
             try:
                 found = measure(name)
             except BenchError as error:

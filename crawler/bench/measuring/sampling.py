@@ -1,9 +1,9 @@
 """
-Where the CPU went: the running function, asked for at regular intervals of CPU time.
+A sampling profiler: it records the running function at regular intervals of CPU time.
 
-A timer of the kernel counts CPU of this process only (ITIMER_PROF); its signal is handled as soon as
-the interpreter gets to it, in the greenlet that runs. So C code, libcurl's and the parser's, counts
-for the Python function that called it, and the hub's own for whatever runs next.
+A kernel timer counts the CPU time of this process only (ITIMER_PROF). The interpreter handles its
+signal as soon as it can, in the greenlet that runs. So C code, such as libcurl's and the parser's,
+counts for the Python function that called it, and the hub's own time for the code that runs next.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
-from ..contenders import ours
-
-#: Seconds of CPU between samples; the kernel may round it up to its own tick.
+#: CPU seconds between samples; the kernel may round them up to its own tick.
 _INTERVAL = 0.002
 
-#: What each part of the package, or a function of it, is there for. The nearest on the stack
-#: counts; what is not here (url, data, most of the frontier) works for its caller.
+#: The stage of each package, module or function. The innermost one on the stack counts; modules
+#: that are not listed (url, data, most of the frontier) count for their callers.
 STAGES = {
     "crawler.fetch": "fetch",
     "crawler.http.content_coding": "decode",
@@ -45,7 +42,7 @@ REST = "rest"
 
 
 class Sampler:
-    """Counts samples by stage, and by function for those that had the CPU themselves."""
+    """Counts samples by stage, and by the function that was running."""
 
     def __init__(self) -> None:
         self.stages: Counter[str] = Counter()
@@ -79,21 +76,9 @@ def stage_of(frame: FrameType | None) -> str:
 
 
 def _stage(module: str, function: str) -> str | None:
-    """Look a function up: by name, by its module, by the packages that is in."""
+    """Return the stage of a function: by its name, its module, or the packages around it."""
     stage = STAGES.get(f"{module}:{function}")
     while stage is None and module:
         stage = STAGES.get(module)
         module = module.rpartition(".")[0]
     return stage
-
-
-def crawl(site: dict[str, Any], concurrency: int) -> dict[str, Any]:
-    """Crawl as bench crawl does, being watched."""
-    sampler = Sampler()
-    with sampler.running():
-        result = ours.crawl(site, concurrency)
-    functions = {
-        f"{module}:{name}:{line}": count
-        for (module, line, name), count in sampler.functions.most_common()
-    }
-    return result | {"stages": sampler.stages, "functions": functions}

@@ -1,1 +1,1 @@
-"""What the parts of a crawl cost, each beside what else there is."""
+"""The cost of the parts of a crawl, each next to alternatives."""

@@ -1,9 +1,9 @@
 """
-What analyzers in processes of their own are worth: pages a second, large pages, XPath.
+The gain of analyzer processes: pages per second, on large pages parsed with XPath.
 
-The server has a process of its own and shares the cores with the crawl. The time is that of
-the whole crawl, the start of the processes included; what they import has been compiled before,
-as it is once and for all where a package is installed.
+The server runs in a process of its own and shares the cores with the crawl. The time is that of the
+whole crawl, including the start of the processes. Their modules are compiled before, as the modules
+of an installed package are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..measuring.report import Report, Samples, Target, ratio, spread, table, te
 from ..measuring.rounds import interleaved
 from .cards_spider import Cards
 
-#: How many analyzers to compare; 0 is this process.
+#: The numbers of analyzer processes that are compared; 0 parses in this process.
 _NUMBERS = (0, 2)
 _RATE = "pages_per_second"
 _SIZE = 250_000
@@ -43,7 +43,7 @@ _WORDS = [
     "island",
     "kettle",
 ]
-_FREE = {
+_SETTINGS = {
     "allow_private": True,
     "delay": 0.0,
     "per_host": 16,
@@ -53,13 +53,13 @@ _FREE = {
 }
 
 
-def run(pages: int, repeats: int, told: Callable[[str], object] = bool) -> Report:
+def run(pages: int, repeats: int, show_progress: Callable[[str], object] = bool) -> Report:
     numbers = {f"{number} analyzers": number for number in _NUMBERS}
     with _server(pages) as url, _compiled():
         for number in _NUMBERS:
             _crawled(url, number, depth=0)
         rows, failures = interleaved(
-            numbers, repeats, lambda name: _sample(url, numbers[name], pages), told
+            numbers, repeats, lambda name: _sample(url, numbers[name], pages), show_progress
         )
     return Report("analyzers", {"pages": pages}, rows, _targets(rows), failures=failures)
 
@@ -68,7 +68,7 @@ def _targets(rows: Mapping[str, Samples]) -> list[Target]:
     if len(rows) < len(_NUMBERS):
         return []
     without, two = (samples[_RATE] for samples in rows.values())
-    what = "pages a second, 2 analyzers, of those without"
+    what = "pages per second with 2 analyzers ÷ without"
     return [Target(what, median(times(two, without)), 1.5, at_least=True)]
 
 
@@ -83,9 +83,9 @@ def show(report: Report) -> str:
         )
         for name, samples in report.rows.items()
     ]
-    told = f"{report.setting['pages']:,} pages of {_SIZE // 1000} kB, {_CARDS} items each"
-    head = ("parsing by", "× pages/s of none", "pages/s", "ms of CPU a page")
-    return text(report, f"{told}, {os.cpu_count()} cores\n{table(head, rows)}")
+    title = f"{report.setting['pages']:,} pages of {_SIZE // 1000} kB, {_CARDS} items each"
+    head = ("parsing by", "× pages/s of 0 analyzers", "pages/s", "ms of CPU per page")
+    return text(report, f"{title}, {os.cpu_count()} cores\n{table(head, rows)}")
 
 
 def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
@@ -94,22 +94,22 @@ def _sample(url: str, analyzers: int, pages: int) -> dict[str, float]:
     seconds, used = time.perf_counter() - began, _cpu() - cpu
     done, items = result.summary.urls.done, len(result.items)
     if (done, items) != (pages, pages * _CARDS):
-        raise BenchError(f"{done} pages and {items} items: {result.errors[:3]}")
+        raise BenchError(f"got {done} pages and {items} items: {result.errors[:3]}")
     return {_RATE: pages / seconds, "cpu_ms": used / pages * 1000}
 
 
 def _crawled(url: str, analyzers: int, depth: int | None) -> CrawlResult:
-    return crawl(Cards(start_urls=[url]), analyzers=analyzers, depth=depth, **_FREE)
+    return crawl(Cards(start_urls=[url]), analyzers=analyzers, depth=depth, **_SETTINGS)
 
 
 def _cpu() -> float:
-    """Return the seconds of CPU of this process and of the children that have ended."""
+    """Return the CPU seconds of this process and of its ended children."""
     return sum(os.times()[:4])
 
 
 @contextmanager
 def _compiled() -> Iterator[None]:
-    """Let processes keep what they compile, whatever the environment says, until the end."""
+    """Let child processes cache compiled modules in a temporary folder, whatever the environment says."""
     before = dict(os.environ)
     with TemporaryDirectory() as place:
         os.environ["PYTHONPYCACHEPREFIX"] = place
@@ -127,14 +127,14 @@ def _server(pages: int) -> Iterator[str]:
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
-        assert server.stdin  # noqa: S101 - it was asked for
-        assert server.stdout  # noqa: S101 - so was this
+        assert server.stdin  # noqa: S101 - it is a pipe
+        assert server.stdout  # noqa: S101 - it is a pipe
         yield server.stdout.readline().strip()
         server.stdin.close()
 
 
 def _serve(pages: int) -> None:
-    """Serve the site until stdin ends, and print where."""
+    """Print the URL of the site, and serve it until stdin ends."""
     import gevent
 
     with LoopbackSite({_path(number): _page(number, pages) for number in range(pages)}) as site:

@@ -1,4 +1,4 @@
-"""Cards: the spider of the comparison of analyzers, in a file of its own as a user's is."""
+"""Cards: the spider for the comparison of analyzers, in a file of its own like a user's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...spider import Page, Spider
 
 
 class Cards(Spider):
-    """Takes four fields of each card of a page, and follows the links."""
+    """Yields an item for each card of a page, and follows the links."""
 
     name = "cards"
 

@@ -1,7 +1,7 @@
 """
-What a fetch costs: bare libcurl on the gevent hub as the limit, and what we put around it.
+The cost of a fetch: bare libcurl on the gevent hub as the lower limit, and each of our layers.
 
-Every row has a process of its own; all fetch the same pages from a server on another core.
+Each row is measured in a process of its own. All fetch the same pages from a server on another core.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ..contenders import bare_loop as bare
 from ..measuring.child import BenchError, cpu
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from ..measuring.rounds import interleaved
-from ..sites.served_site import Site, served, visit
+from ..sites.served_site import ServedSite, run_on, served
 from ..sites.shape import Shape
 
 CONCURRENCY = 64
 _PAGES = 1000
 _LIMIT, _WHOLE, _SESSION = "bare libcurl", "Downloader and pools", "SessionFetch (requests)"
 
-#: Fetches all of some URLs, many at a time, and returns how many bytes those were.
+#: Fetches all the given URLs, many at a time, and returns the total number of bytes.
 FetchAll = Callable[[Iterable[str]], int]
 
 
@@ -80,7 +80,7 @@ ROWS: dict[str, Callable[[], AbstractContextManager[FetchAll]]] = {
 
 
 def _by_workers(getter: Callable[[], Callable[[str], bytes]], urls: Iterable[str]) -> int:
-    """Let greenlets share *urls*; each has a function of its own to get one."""
+    """Fetch *urls* with several greenlets; each has its own function from *getter*."""
     remaining, size = iter(urls), 0
 
     def work() -> None:
@@ -88,14 +88,14 @@ def _by_workers(getter: Callable[[], Callable[[str], bytes]], urls: Iterable[str
         get = getter()
         for url in remaining:
             body = get(url)
-            size += len(body)  # not in one line, which would read the size before it waits
+            size += len(body)  # a single line would read the size before it waits
 
     gevent.joinall([gevent.spawn(work) for _ in range(CONCURRENCY)], raise_error=True)
     return size
 
 
 def _through_pools(module: Downloader, urls: Iterable[str]) -> int:
-    """Feed a pool of requests, download from it into one of responses, and empty that."""
+    """Put requests into one pool, download from it into another, and empty that one."""
     requests, responses = Pool[Request](64, 4), Pool[Response](64, 4)
 
     def feed() -> None:
@@ -116,10 +116,10 @@ def _through_pools(module: Downloader, urls: Iterable[str]) -> int:
     return size
 
 
-def measure(row: str, site: dict[str, Any], requests: int) -> dict[str, Any]:
-    """Fetch that many pages, after enough of them to have every connection open."""
-    shape = Shape(**site)
-    urls = [shape.url(number % shape.pages) for number in range(requests)]
+def measure(row: str, shape: dict[str, Any], requests: int) -> dict[str, Any]:
+    """Fetch that many pages, after a warm-up that opens every connection."""
+    site = Shape(**shape)
+    urls = [site.url(number % site.pages) for number in range(requests)]
     with ROWS[row]() as fetch_all:
         fetch_all(urls[: CONCURRENCY * 4])
         began = cpu()
@@ -127,16 +127,18 @@ def measure(row: str, site: dict[str, Any], requests: int) -> dict[str, Any]:
         return {"cpu": cpu() - began, "size": size}
 
 
-def run(requests: int, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
+def run(
+    requests: int, repeats: int, show_progress: Callable[[str], object] = lambda _: None
+) -> Report:
     names, notes = list(ROWS), []
     if find_spec("requests") is None:
         names.remove(_SESSION)
-        notes = [f"{_SESSION} is left out: pip install 'crawler[requests]' to have it"]
+        notes = [f"{_SESSION} is left out: pip install 'crawler[requests]' to measure it"]
     with served(Shape(_PAGES)) as site:
         rows, failures = interleaved(
-            names, repeats, lambda name: _sample(site, name, requests), told
+            names, repeats, lambda name: _sample(site, name, requests), show_progress
         )
-        setting = {"requests": requests, "concurrency": CONCURRENCY, "server": site.kind}
+        setting = {"requests": requests, "concurrency": CONCURRENCY, "server": site.server}
     return Report("fetch", setting, rows, _targets(rows), notes, failures)
 
 
@@ -144,17 +146,17 @@ def _targets(rows: Mapping[str, Samples]) -> list[Target]:
     if not {_WHOLE, _LIMIT} <= rows.keys():
         return []
     found = median(times(rows[_WHOLE]["cpu_us"], rows[_LIMIT]["cpu_us"]))
-    return [Target(f"CPU of {_WHOLE}, of {_LIMIT}'s", found, 1.4)]
+    return [Target(f"CPU of {_WHOLE} ÷ CPU of {_LIMIT}", found, 1.4)]
 
 
-def _sample(site: Site, row: str, requests: int) -> dict[str, float]:
+def _sample(site: ServedSite, row: str, requests: int) -> dict[str, float]:
     arguments = {"row": row, "requests": requests}
-    measured = visit(site, "crawler.bench.parts.fetch:measure", arguments, requests)
+    measured = run_on(site, "crawler.bench.parts.fetch:measure", arguments, requests)
     shape = site.shape
     sizes = [len(shape.page(number)) for number in range(min(requests, shape.pages))]
     expected = sum(sizes) * (requests // len(sizes)) + sum(sizes[: requests % len(sizes)])
     if measured["size"] != expected:
-        raise BenchError(f"{measured['size']} bytes were fetched, not {expected}")
+        raise BenchError(f"fetched {measured['size']} bytes, not {expected}")
     return {"cpu_us": measured["cpu"] / requests * 1e6}
 
 
@@ -164,5 +166,5 @@ def show(report: Report) -> str:
         (name, ratio(samples, limit, "cpu_us"), spread(samples["cpu_us"], 1))
         for name, samples in report.rows.items()
     ]
-    head = ("fetch", f"× CPU of {_LIMIT}", "µs of CPU a request")
+    head = ("fetch", f"× CPU of {_LIMIT}", "µs of CPU per request")
     return text(report, table(head, rows))

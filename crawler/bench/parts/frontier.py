@@ -1,8 +1,8 @@
 """
-What the frontier costs: CPU a request, and memory a URL that waits.
+The cost of the frontier: CPU per request, and memory per waiting URL.
 
-Each measurement has a process of its own, so that none inherits the memory of another; the
-clock is made up, so that nobody waits for a host to be due. Repeats are interleaved.
+Each row is measured in a process of its own, so that none inherits the memory of another. The clock
+is simulated, so that nothing waits for a host to be due. Repeats are interleaved.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from ..measuring.child import Child
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from ..measuring.rounds import interleaved
 
-#: How much more than the first row a request may cost in any other.
+#: Target: the cost of a request in any row, divided by that in the first row.
 MOST_TIMES = 1.5
-#: Below this part of all numbers, rows would be of the same size.
+#: With a smaller scale, rows would have the same size.
 LEAST_SCALE = 0.001
-#: How many MB a million waiting URLs may take.
+#: Target: the MB of a million waiting URLs.
 MOST_MEGABYTES = 200
 
 _IN_FLIGHT = 64
-#: Seconds that a row may take.
+#: The timeout of a row in seconds.
 _LONGEST = 600.0
 _DELAY = 1.0
 _DOMAIN = "bench.test"
 _FOUND_ON = f"http://{_DOMAIN}/"
-#: Seconds that the hosts of one row have asked to be left alone for.
+#: The Retry-After of the hosts that are backed off, in seconds.
 _BACKED_OFF = "86400"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Microseconds of CPU a request, or the MB that the URLs of a row take while they wait."""
+    """Microseconds of CPU per request, and the MB of all waiting URLs of a row."""
 
     admit: float
     cycle: float | None = None
@@ -51,7 +51,7 @@ class Cost:
 
 
 class Load:
-    """A frontier with *urls* waiting, evenly over *hosts*, and a clock that is made up."""
+    """A frontier with *urls* spread evenly over *hosts*, and a simulated clock."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Load:
             )
 
     def admit(self) -> float:
-        """Admit all; return the cost of one."""
+        """Admit all URLs; return the cost of one."""
         links = list(self.links())
         admit = self.frontier.admit
         began = _cpu()
@@ -129,13 +129,13 @@ def one_address(hosts: int, requests: int) -> Cost:
     load = Load(hosts, requests, per_ip=2 * _IN_FLIGHT, ip_delay=step)
     table, address = load.frontier._parts.hosts.table, Address()  # noqa: SLF001
     for number in range(hosts):
-        # Set before anything waits, so that no address has to be looked up.
+        # Set before any URL waits, so that no address is looked up.
         table.find_or_add(f"host-{number}.{_DOMAIN}").address = address
     return Cost(load.admit(), load.cycle(requests, step=step))
 
 
 def backed_off(hosts: int, resting: int, requests: int) -> Cost:
-    """Cost of *hosts* beside those *resting*, with nothing to do and not to be asked for a day."""
+    """Return the cost of *hosts* next to idle hosts that are backed off for a day (*resting*)."""
     load = Load(resting, resting, name="ill")
     load.admit()
     load.cycle(resting, status=503)
@@ -160,51 +160,55 @@ class Row:
 
 
 def rows(scale: float = 1.0) -> dict[str, Row]:
-    """Return all measurements; *scale* makes their numbers smaller."""
+    """Return all rows; *scale* multiplies their numbers."""
     if not LEAST_SCALE <= scale <= 1:
         raise ValueError(f"scale must be from {LEAST_SCALE} to 1, not {scale}")
 
-    def few(number: int) -> int:
+    def scaled(number: int) -> int:
         return max(20, int(number * scale))
 
-    requests = few(200_000)
+    requests = scaled(200_000)
     listed = [
         Row("10 hosts", lambda: over_hosts(10, requests)),
-        Row(f"{few(1000):,} hosts", lambda: over_hosts(few(1000), requests)),
-        Row(f"{few(100_000):,} hosts", lambda: over_hosts(few(100_000), requests)),
+        Row(f"{scaled(1000):,} hosts", lambda: over_hosts(scaled(1000), requests)),
+        Row(f"{scaled(100_000):,} hosts", lambda: over_hosts(scaled(100_000), requests)),
         Row(
-            f"1 host, {few(1_000_000):,} URLs",
-            lambda: one_host(few(1_000_000), requests),
+            f"1 host, {scaled(1_000_000):,} URLs",
+            lambda: one_host(scaled(1_000_000), requests),
         ),
         Row(
-            f"{few(10_000):,} hosts on 1 address",
-            lambda: one_address(few(10_000), requests),
+            f"{scaled(10_000):,} hosts on 1 address",
+            lambda: one_address(scaled(10_000), requests),
         ),
         Row(
-            f"{few(1000):,} hosts, {few(250_000):,} backed off",
-            lambda: backed_off(few(1000), few(250_000), requests),
+            f"{scaled(1000):,} hosts, {scaled(250_000):,} backed off",
+            lambda: backed_off(scaled(1000), scaled(250_000), requests),
         ),
         Row(
-            f"{few(1_000_000):,} URLs, {few(50_000):,} hosts",
-            lambda: memory(few(50_000), few(1_000_000)),
+            f"{scaled(1_000_000):,} URLs, {scaled(50_000):,} hosts",
+            lambda: memory(scaled(50_000), scaled(1_000_000)),
         ),
         Row(
-            f"{few(1_000_000):,} URLs, with max_depth",
-            lambda: memory(few(50_000), few(1_000_000), max_depth=5),
+            f"{scaled(1_000_000):,} URLs, with max_depth",
+            lambda: memory(scaled(50_000), scaled(1_000_000), max_depth=5),
         ),
     ]
     return {row.name: row for row in listed}
 
 
 def measure(row: str, scale: float) -> dict[str, Any]:
-    """Measure one row, in a process of its own."""
+    """Measure one row; this runs in a child process."""
     costs = asdict(rows(scale)[row].measure())
     return {measure: cost for measure, cost in costs.items() if cost is not None}
 
 
-def run(scale: float, repeats: int, told: Callable[[str], object] = lambda _: None) -> Report:
-    """Measure every row in processes of their own, interleaved."""
-    found, failures = interleaved(rows(scale), repeats, lambda name: _sample(name, scale), told)
+def run(
+    scale: float, repeats: int, show_progress: Callable[[str], object] = lambda _: None
+) -> Report:
+    """Measure each row in child processes, interleaved."""
+    found, failures = interleaved(
+        rows(scale), repeats, lambda name: _sample(name, scale), show_progress
+    )
     return Report("frontier", {"scale": scale}, found, _targets(found, scale), failures=failures)
 
 
@@ -219,12 +223,12 @@ def _targets(found: Mapping[str, Samples], scale: float) -> list[Target]:
     cycles = _of(found, "cycle")
     if len(cycles) > 1:
         worst = max(median(times(cycle, cycles[0])) for cycle in cycles[1:])
-        targets += [Target("take…settle of the worst row, of the first's", worst, MOST_TIMES)]
+        targets += [Target("take…settle of the worst row ÷ first row", worst, MOST_TIMES)]
     waiting = _of(found, "megabytes")
-    # What does not depend on their number counts for too much when they are few.
+    # With few URLs, the memory that does not depend on their number dominates.
     if scale == 1 and waiting:
         most = max(map(median, waiting))
-        targets += [Target("MB for a million URLs that wait", most, MOST_MEGABYTES)]
+        targets += [Target("MB for a million waiting URLs", most, MOST_MEGABYTES)]
     return targets
 
 
@@ -248,11 +252,11 @@ def show(report: Report) -> str:
 
 
 def _cpu() -> float:
-    """Microseconds of CPU that this process has used."""
+    """Return the CPU microseconds of this process."""
     return time.process_time() * 1e6
 
 
 def _resident() -> int:
-    """Bytes of memory that this process has now."""
+    """Return the resident bytes of this process."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""What it costs to parse a page and find its links: ours, and by hand with what others use."""
+"""The cost of parsing a page and extracting its links: our code, and other parsers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..measuring.report import Report, Samples, spread, table, text, times
 from ..sites.shape import OWN, Shape
 
 _HTML = Headers({"content-type": "text/html; charset=utf-8"})
-#: Not the default one, which URLs leave out.
+#: Not the default port, which URLs would omit.
 _PORT = 8080
 _BY_HAND = "selectolax, joined by hand"
-#: Seconds the whole may take.
+#: The timeout of the benchmark in seconds.
 _LONGEST = 600.0
 
 
 def ours(url: str, body: bytes) -> Iterable[str]:
-    """Do what a spider's ``response.links()`` does, from the bytes on."""
+    """Do the same as ``response.links()`` in a spider, starting from the bytes."""
     return Page(url, 200, _HTML, body, Request(url), 0.0).links()
 
 
@@ -58,7 +58,7 @@ ROWS: dict[str, Callable[[str, bytes], Iterable[str]]] = {
 
 
 def measure(pages: int, repeats: int) -> dict[str, Any]:
-    """Return µs of CPU a page by row, a sample for each of the repeats, which are interleaved."""
+    """Return µs of CPU per page by row, one sample per repeat; repeats are interleaved."""
     shape = Shape(max(pages, 1000), port=_PORT)
     bodies = [(shape.url(number), shape.page(number)) for number in range(pages)]
     _verify(bodies)
@@ -74,15 +74,15 @@ def measure(pages: int, repeats: int) -> dict[str, Any]:
 
 
 def _verify(bodies: list[tuple[str, bytes]]) -> None:
-    """Make sure that all find the same links; the bare loop leaves other sites out."""
+    """Check that all rows find the same links; the bare loop omits links to other sites."""
     for url, body in bodies[:20]:
         found = {
-            name: [canonicalize(one) for one in find(url, body)] for name, find in ROWS.items()
+            name: [canonicalize(link) for link in find(url, body)] for name, find in ROWS.items()
         }
-        local = [one for one in found["ours"] if one.startswith(OWN)]
+        local = [link for link in found["ours"] if link.startswith(OWN)]
         wanted = dict.fromkeys(found, found["ours"]) | {_BY_HAND: local}
         if found != wanted:
-            raise BenchError(f"the ways to find links differ on {url}")
+            raise BenchError(f"the rows find different links on {url}")
 
 
 def run(pages: int, repeats: int) -> Report:
@@ -98,4 +98,4 @@ def show(report: Report) -> str:
         (name, spread(times(samples["cpu_us"], first), 2), spread(samples["cpu_us"]))
         for name, samples in report.rows.items()
     ]
-    return text(report, table(("parse and links", "× ours", "µs of CPU a page"), rows))
+    return text(report, table(("parse and links", "× ours", "µs of CPU per page"), rows))

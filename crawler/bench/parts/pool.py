@@ -1,4 +1,4 @@
-"""What it costs to put a datum into a pool and get it out again, side by side with gevent's queue."""
+"""The cost of one put and get of a pool, next to gevent's queue."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..measuring.child import Child
 from ..measuring.report import Report, Samples, Target, spread, table, text, times
 
 _QUEUE = "gevent Queue"
-#: What one put and get may take, in µs: the promise of Pool.
+#: Target: µs of one put and get, as Pool promises.
 _MOST = 3.0
-#: Seconds the whole may take.
+#: The timeout of the benchmark in seconds.
 _LONGEST = 600.0
 
 
 def crowded() -> Pool[int]:
-    """A pool of several buffers: the usual state behind a slow stage."""
+    """Return a pool with several buffers: the usual state before a slow stage."""
     pool = Pool[int](50, 20)
     for n in range(500):
         pool.put(n)
@@ -37,7 +37,7 @@ def put_and_get(pool: Pool[int] | Queue[int]) -> Callable[[], None]:
 
 
 def measure(number: int, repeats: int) -> dict[str, Any]:
-    """Return µs by row, a sample for each of the repeats, which are interleaved."""
+    """Return µs by row, one sample per repeat; repeats are interleaved."""
     rows = {
         _QUEUE: put_and_get(Queue(1000)),
         "Pool, empty": put_and_get(Pool(50, 20)),

@@ -1,1 +1,1 @@
-"""The sites that are crawled, and the servers they come from."""
+"""The generated sites that are crawled, and their servers."""

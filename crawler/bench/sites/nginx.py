@@ -1,4 +1,4 @@
-"""nginx as the server of a site: one worker, on the core of the servers."""
+"""nginx as the server of a site: one worker, on the core for servers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import Self
 from ..measuring.child import SERVER, BenchError, Child
 from .shape import Shape
 
-#: Where distributions put it, which is not in everybody's PATH.
+#: Where distributions install it; these are not in the PATH of every user.
 _PLACES = ("/usr/sbin", "/usr/local/sbin")
-#: Characters of its log that an error quotes.
+#: The number of characters of its log that an error quotes.
 _QUOTED = 500
 _CONFIGURATION = """
 daemon off; master_process off; pid {place}/pid; error_log {place}/errors;
@@ -42,20 +42,20 @@ http {{
 
 
 def executable() -> str | None:
-    """Return where nginx is, if it is installed."""
+    """Return the path of nginx, or None if it is not installed."""
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_PLACES))
     return shutil.which("nginx", path=path)
 
 
 def become(command: list[str]) -> None:
-    """Go on as another program: on the core of this process, and no longer than its parent."""
-    os.execv(command[0], command)  # noqa: S606 - there is no shell
+    """Replace this process by another program, which stays on the same core and ends with the parent."""
+    os.execv(command[0], command)  # noqa: S606 - no shell is involved
 
 
 class Nginx:
-    """Serves the pages from files in *place*; its log of paths is what counts them."""
+    """Serves the pages from files in *place*; its access log counts them."""
 
-    kind = "nginx"
+    server = "nginx"
 
     def __init__(self, shape: Shape, place: Path) -> None:
         self.shape = shape
@@ -83,9 +83,9 @@ class Nginx:
             self._read = log.tell()
         return len({"/" if path == "/page/0" else path for path in paths}), len(paths)
 
-    def complaints(self) -> str:
-        errors = self._place / "errors"
-        return errors.read_text(errors="replace")[-_QUOTED:].strip() if errors.exists() else ""
+    def errors(self) -> str:
+        log = self._place / "errors"
+        return log.read_text(errors="replace")[-_QUOTED:].strip() if log.exists() else ""
 
     def _command(self) -> list[str]:
         place = str(self._place)
@@ -96,13 +96,13 @@ class Nginx:
         ).command
 
     def _write(self) -> None:
-        # Not root: its pages are for a worker that may be anybody.
+        # The worker of nginx may run as another user, who must be able to read the pages.
         self._place.chmod(0o755)
         (self._place / "page").mkdir()
         for number in range(self.shape.pages):
             (self._place / "page" / str(number)).write_bytes(self.shape.page(number))
         port = self.shape.port
-        # Names of this machine mean both of its addresses, where there are two.
+        # Host names below localhost resolve to both addresses, if there are two.
         second = f"listen [::1]:{port} backlog=4096;" if _has_ipv6() else ""
         text = _CONFIGURATION.format(place=self._place, port=port, second=second)
         (self._place / "conf").write_text(text, encoding="utf-8")
@@ -116,7 +116,7 @@ class Nginx:
                 time.sleep(0.01)
             else:
                 return
-        raise BenchError(f"nginx did not start: {self.complaints()}")
+        raise BenchError(f"nginx did not start: {self.errors()}")
 
 
 def _free_port() -> int:

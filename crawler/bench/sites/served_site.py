@@ -1,4 +1,4 @@
-"""A site that another process serves: nginx where it is installed, else our own server."""
+"""A site that another process serves: nginx if it is installed, else our own server."""
 
 from __future__ import annotations
 
@@ -13,55 +13,61 @@ from ..measuring.child import SERVER, BenchError, Child
 from .nginx import Nginx, executable
 from .shape import Shape
 
-#: Seconds a request may take before the whole counts as hung, and the whole in any case.
-_SLOWEST, _LEAST = 0.03, 60.0
+#: A child may take this many seconds per request, and at least this many in total.
+_PER_REQUEST, _MIN_TIMEOUT = 0.03, 60.0
 
 
-class Site(Protocol):
-    """A site being served; *kind* says by what."""
+class ServedSite(Protocol):
+    """A site with its server; *server* is the name of the server."""
 
-    kind: str
+    server: str
     shape: Shape
 
     def counts(self) -> tuple[int, int]:
-        """Return how many pages were asked for since the last call: different ones, and all."""
+        """Return the number of different pages and of all requests for pages since the last call."""
 
-    def complaints(self) -> str:
-        """Return the end of what the server has logged as errors."""
+    def errors(self) -> str:
+        """Return the end of the server's error log."""
 
 
-def kind() -> str:
-    """Say which server served() will use."""
-    return Nginx.kind if executable() else OwnServer.kind
+def server_name() -> str:
+    """Return the name of the server that served() uses."""
+    return Nginx.server if executable() else OwnServer.server
 
 
 @contextmanager
-def served(shape: Shape) -> Iterator[Site]:
-    with Nginx.serving(shape) if kind() == Nginx.kind else OwnServer(shape) as site:
+def served(shape: Shape) -> Iterator[ServedSite]:
+    with Nginx.serving(shape) if server_name() == Nginx.server else OwnServer(shape) as site:
         yield site
 
 
-def visit(
-    site: Site, target: str, arguments: Mapping[str, Any], requests: int, *, patched: bool = True
+def run_on(
+    site: ServedSite,
+    target: str,
+    arguments: Mapping[str, Any],
+    requests: int,
+    *,
+    patched: bool = True,
 ) -> dict[str, Any]:
-    """Let a child make so many *requests*; if it fails, the error has what the server says, too."""
-    child = Child(target, {"site": asdict(site.shape), **arguments}, patched)
+    """Run *target* in a child that makes so many *requests* to *site*; an error has the server's errors too."""
+    child = Child(target, {"shape": asdict(site.shape), **arguments}, patched)
     try:
-        return child.run(max(_LEAST, _SLOWEST * requests))
+        return child.run(max(_MIN_TIMEOUT, _PER_REQUEST * requests))
     except BenchError as error:
-        said = site.complaints()
-        raise BenchError(f"{error}; {site.kind} says: {said}" if said else str(error)) from None
+        logged = site.errors()
+        message = f"{error}; {site.server} logged: {logged}" if logged else str(error)
+        raise BenchError(message) from None
 
 
 class OwnServer:
-    """Our server, in a child that ends when its input does; it complains to stderr at once."""
+    """Our server in a child process, which ends when its stdin does and logs errors to our stderr."""
 
-    kind = "own server"
+    server = "own server"
 
     def __init__(self, shape: Shape) -> None:
         arguments = {"shape": asdict(shape)}
         command = Child(
-            "crawler.bench.sites.server:main", arguments, patched=False, core=SERVER
+            "crawler.bench.sites.own_server:main", arguments, patched=False, core=SERVER
         ).command
         self._child = subprocess.Popen(
             command,
@@ -73,17 +79,17 @@ class OwnServer:
         self.shape = replace(shape, port=int(self._line()))
 
     def counts(self) -> tuple[int, int]:
-        assert self._child.stdin  # noqa: S101 - it was asked for
+        assert self._child.stdin  # noqa: S101 - it is a pipe
         self._child.stdin.write("\n")
         self._child.stdin.flush()
         counted = json.loads(self._line())
         return counted["pages"], counted["requests"]
 
-    def complaints(self) -> str:
+    def errors(self) -> str:
         return ""
 
     def _line(self) -> str:
-        assert self._child.stdout  # noqa: S101 - it was asked for
+        assert self._child.stdout  # noqa: S101 - it is a pipe
         line = self._child.stdout.readline()
         if not line:
             raise BenchError(f"the server ended with {self._child.wait()}; see its error above")

@@ -1,4 +1,4 @@
-"""Sites of known shape: which pages there are, and what each links to."""
+"""Shape: the pages of a generated site, and the links of each."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-_WORDS = (  # noqa: SIM905 - words read better as a line
+_WORDS = (  # noqa: SIM905 - words are easier to read in a line
     "amber basin cedar delta ember fjord grove harbor island juniper kettle lantern meadow "
     "nectar orchard pebble quarry river summit timber"
 ).split()
-#: Links that are on every page, and those of them that lead elsewhere.
+#: Links of the navigation on every page: to pages of the site, and to other sites.
 _NAVIGATION, _ELSEWHERE = 18, 6
-#: Links down a tree, which make every page reachable.
+#: Links to the children in a tree, which make every page reachable.
 _CHILDREN = 7
 _PARAGRAPHS = 64
 _ELSEWHERES = "".join(
@@ -21,21 +21,21 @@ _ELSEWHERES = "".join(
     for n in range(_ELSEWHERE)
 ).encode()
 
-#: What the URLs of every such site begin with.
+#: The prefixes of the URLs of such sites.
 OWN = ("http://127.0.0.1:", "http://host-")
-#: How many links a page has at least; the others lead to pages before and after it.
+#: The minimum number of links of a page; the others lead to the pages before and after it.
 FEWEST_LINKS = _NAVIGATION + _ELSEWHERE + _CHILDREN
 
 
 @dataclass(frozen=True)
 class Shape:
     """
-    *pages* HTML pages of *size* bytes on average, over as many *hosts*.
+    *pages* HTML pages of *size* bytes on average, spread over *hosts*.
 
-    Every page is made from its number alone: from 0.4 to 1.6 times *size*, *links*, of which all
-    but 6 lead to pages of the site. Each host has a run of pages, so that most links stay on it.
-    Hrefs are paths, or whole URLs if *absolute*, as they must be where there are several hosts;
-    these have names, which libcurl knows to mean this machine (RFC 6761), and others may not.
+    A page is generated from its number alone. It has 0.4 to 1.6 times *size* bytes and *links* links,
+    of which all but 6 lead to pages of the site. Each host has consecutive pages, so that most links
+    stay on it. Hrefs are paths, or absolute URLs if *absolute*, which several hosts need. The hosts
+    have names below localhost: libcurl resolves them to this machine (RFC 6761), other clients may not.
     """
 
     pages: int
@@ -51,7 +51,7 @@ class Shape:
         if self.links < FEWEST_LINKS:
             raise ValueError(f"links must be {FEWEST_LINKS} or more, not {self.links}")
         if self.hosts > 1 and not self.absolute:
-            raise ValueError("a site of several hosts needs absolute links")
+            raise ValueError("a site with several hosts needs absolute links")
 
     def url(self, number: int) -> str:
         host = f"host-{number * self.hosts // self.pages}.site.localhost"
@@ -75,7 +75,7 @@ class Shape:
 
     @cached_property
     def _navigation(self) -> bytes:
-        """The same on every page: pages spread over the site, and other sites."""
+        """The same links on every page: to pages spread over the site, and to other sites."""
         spread = (n * self.pages // _NAVIGATION for n in range(_NAVIGATION))
         return b"".join(self._anchors[n] for n in spread) + _ELSEWHERES
 
@@ -108,7 +108,7 @@ class Shape:
 
     @cached_property
     def _paragraphs(self) -> list[bytes]:
-        """Pieces of markup, all of one size."""
+        """Pieces of markup, all of the same size."""
         chance = random.Random(7)
         return [_paragraph(chance) for _ in range(_PARAGRAPHS)]
 

@@ -1,8 +1,8 @@
 """
 Our own server of a site, in a process and on a core of its own.
 
-One epoll loop that puts pages together from ready pieces and counts them: cheap enough not to be
-what a benchmark measures. Nothing but GET over connections that are kept alive.
+One epoll loop joins pages from prepared pieces and counts them. It is cheap enough not to limit a
+benchmark. It supports only GET over persistent connections.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Lengt
 
 
 class Connection:
-    """A socket, what it has sent us that is no whole request yet, and what it has still to get."""
+    """A socket, the bytes of an incomplete request, and the bytes still to send."""
 
     __slots__ = ("received", "sock", "unsent")
 
@@ -35,7 +35,7 @@ class Connection:
 
 
 class StaticServer:
-    """Serves a site, and counts the pages it was asked for."""
+    """Serves a site and counts the requested pages."""
 
     def __init__(self, shape: Shape) -> None:
         self._listeners = {listener.fileno(): listener for listener in _listeners()}
@@ -52,25 +52,25 @@ class StaticServer:
 
     @property
     def pages(self) -> int:
-        """How many different pages were asked for."""
+        """The number of different pages that were requested."""
         return sum(self._seen)
 
     def serve(self, control: int) -> None:
-        """Serve until *control*, the descriptor of a pipe, has ended; a line resets the counts."""
+        """Serve until *control*, the descriptor of stdin, ends; a line prints and resets the counts."""
         self._epoll.register(control, select.EPOLLIN)
         while True:
             for descriptor, events in self._epoll.poll():
                 if descriptor == control:
                     if not sys.stdin.readline():
                         return
-                    self._tell()
+                    self._print_counts()
                 elif descriptor in self._listeners:
                     self._accept(self._listeners[descriptor])
                 else:
-                    self._go_on(descriptor, events)
+                    self._continue(descriptor, events)
 
-    def _tell(self) -> None:
-        """Print what was counted since the last time."""
+    def _print_counts(self) -> None:
+        """Print the counts since the last time, and reset them."""
         print(json.dumps({"pages": self.pages, "requests": self.requests}), flush=True)
         self.reset()
 
@@ -83,7 +83,7 @@ class StaticServer:
                 self._connections[sock.fileno()] = Connection(sock)
                 self._epoll.register(sock, select.EPOLLIN)
 
-    def _go_on(self, descriptor: int, events: int) -> None:
+    def _continue(self, descriptor: int, events: int) -> None:
         connection = self._connections[descriptor]
         try:
             if events & select.EPOLLOUT:
@@ -130,7 +130,7 @@ class StaticServer:
 
 
 def _listeners() -> Iterator[socket.socket]:
-    """Listen at 127.0.0.1, and at the same port of ::1 if there is one: names mean both."""
+    """Listen on 127.0.0.1, and on the same port of ::1 if it exists: host names resolve to both."""
     first = socket.create_server(("127.0.0.1", 0), backlog=4096)
     first.setblocking(False)
     yield first

@@ -1,0 +1,32 @@
+"""``crawler bench kill``: what a crawl loses when it is killed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from .options import count_option, print_and_save, run_options, show_progress
+
+
+@click.command()
+@count_option("--kills", 300, "The number of kills.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed of the random moments."
+)
+@run_options
+def kill(kills: int | None, seed: int, quick: bool, **output: Any) -> None:
+    """Kill a crawl at random moments, continue it, and count what is lost.
+
+    The site has 400 pages. Each crawl writes JSON Lines, CSV, SQLite, Parquet and WARC in a job
+    directory. Some kills are timed to hit start-up, recovery, checkpoints and shutdown. The exit
+    code is 5 if a target is missed: a page is lost, or a record is written twice.
+    """
+    from ....bench.kill import kills as benchmark
+
+    number = kills or (10 if quick else 300)
+    report = benchmark.run(number, seed=seed, show_progress=show_progress)
+    print_and_save(report, benchmark.show(report), **output)
+    if not all(target.holds for target in report.targets):
+        sys.exit(5)

@@ -1,0 +1,64 @@
+"""The report of kills."""
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from crawler.bench.kill import kills as kill
+from crawler.bench.measuring.report import Report
+from crawler.cli.commands.bench import bench
+from crawler.feed import FeedError
+
+KILLED = {
+    "anywhere": {
+        "kills": [1, 1],
+        "trials": [1, 1],
+        "lost": [0, 0],
+        "doubled": [0, 0],
+        "refetched": [3, 0, 12, 0],
+    },
+    "five in a row": {
+        "kills": [5],
+        "trials": [1],
+        "lost": [0],
+        "doubled": [0],
+        "refetched": [0, 70, 0, 10, 0, 0],
+    },
+}
+
+
+def killed(lost=0):
+    rows = KILLED | {"anywhere": KILLED["anywhere"] | {"lost": [0, lost]}}
+    return Report("kill", {"pages": 400}, rows, kill._targets(rows, 0))
+
+
+def test_what_kills_cost_is_told_by_the_kill():
+    shown = kill.show(killed()).splitlines()
+
+    assert shown[2].split() == [*["anywhere", "2", "2", "0", "0", "7.5,", "at", "most", "12"]]
+    assert shown[3].split() == [
+        *["five", "in", "a", "row", "1", "5", "0", "0", "16.0,", "at", "most", "70"]
+    ]
+    assert "pages refetched per kill, at most: 70.00 (≤ 72)" in "\n".join(shown)
+
+
+@pytest.mark.parametrize(("lost", "code"), [(0, 0), (1, 5)])
+def test_the_exit_code_tells_that_pages_were_lost(lost, code, kept, monkeypatch):
+    monkeypatch.setattr(kill, "run", lambda *_, **__: killed(lost))
+
+    ended = CliRunner().invoke(bench, ["kill", "--history", str(kept)])
+
+    assert (ended.exit_code, f"pages lost: {lost}.00" in ended.stdout) == (code, True)
+
+
+def test_who_lacks_an_extra_is_told_its_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+
+    with pytest.raises(FeedError, match=r"crawler\[parquet\]"):
+        kill.run(1)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return tmp_path / "somewhere" / "results.jsonl"

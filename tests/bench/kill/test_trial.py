@@ -1,0 +1,20 @@
+"""One crawl that is killed and continued."""
+
+import random
+import urllib.request
+
+from crawler.bench.kill.trial import Trial
+from crawler.testing import LoopbackSite
+
+
+def test_a_page_asked_for_again_was_lost_by_who_had_asked_before(tmp_path):
+    with LoopbackSite(dict.fromkeys(("/robots.txt", "/a", "/b", "/c"), "")) as site:
+        trial = Trial(tmp_path, site, random.Random(0))
+        for paths in (["/robots.txt", "/a", "/b"], ["/robots.txt", "/b"], ["/a", "/b", "/c", "/c"]):
+            for path in paths:
+                urllib.request.urlopen(site.url(path), timeout=5).close()
+            trial.marks.append(len(site.requests))
+        trial.marks.pop()
+
+    assert trial.refetched_for() == [2, 1, 1]
+    assert trial.refetched == 4

@@ -1,0 +1,13 @@
+"""The benchmark of a fetch."""
+
+from crawler.bench.parts import fetch
+
+
+def test_without_requests_its_row_is_left_out(monkeypatch):
+    monkeypatch.setattr(fetch, "find_spec", lambda _: None)
+    monkeypatch.setattr(fetch, "CONCURRENCY", 2)
+
+    report = fetch.run(5, 1)
+
+    assert list(report.rows) == [name for name in fetch.ROWS if "requests" not in name]
+    assert "pip install 'crawler[requests]'" in fetch.show(report)

@@ -1,0 +1,51 @@
+"""Where the CPU time goes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crawler.bench import crawl, profile
+from crawler.bench.measuring.child import BenchError
+from crawler.bench.sites.shape import Shape
+
+OPTIONS = ["--pages", "100", "--hosts", "3", "--concurrency", "4"]
+#: It claims to have fetched every page, and fetched one.
+CHEAT = "cheating:crawl_one_page"
+
+
+def test_the_profile_shares_the_whole_cost_out_between_stages(bench):
+    report = json.loads(bench("profile", *OPTIONS, "--json").stdout)
+
+    by_stage, by_function = (
+        sum(samples[measure][0] for samples in report["rows"].values() if measure in samples)
+        for measure in ("cpu_us", "own_us")
+    )
+    assert by_stage == pytest.approx(by_function)
+    assert any(name.startswith("stage ") for name in report["rows"])
+
+
+def test_the_cost_is_shared_by_the_number_of_samples(monkeypatch):
+    stages, functions = {"rest": 1, "parse and links": 3}, {"a:b:1": 2, "c:d:2": 2}
+    measured = {"cpu": 0.008, "pages": 4, "stages": stages, "functions": functions}
+    monkeypatch.setattr(profile, "crawled", lambda *_: measured)
+
+    report = profile.run(Shape(4), concurrency=1)
+
+    assert report.rows == {
+        "stage parse and links": {"cpu_us": [1500.0]},
+        "stage rest": {"cpu_us": [500.0]},
+        "a:b:1": {"own_us": [1000.0]},
+        "c:d:2": {"own_us": [1000.0]},
+    }
+    assert "2000 µs of CPU per page" in profile.show(report, 1)
+
+
+def test_a_profile_of_a_part_is_none(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setattr(profile, "_SAMPLED", crawl.Contender("cheat", CHEAT))
+
+    with pytest.raises(
+        BenchError, match=r"not comparable: cheat fetched 5 of 5 pages; .* 1 pages in 1 requests"
+    ):
+        profile.run(Shape(5), concurrency=1)
