@@ -1,9 +1,9 @@
 """
-Everything about a crawl that can be set: its name, its default, and who set it.
+The settings of a crawl: their names, types, defaults and sources.
 
-A setting has one name on every way in: ``delay = 0.5`` in crawler.toml, ``CRAWLER_DELAY=0.5``,
-``-s delay=0.5``, ``delay=0.5`` in code. What is set every day has a short name; the rest is
-named after the value it is part of, as in ``politeness.backoff``.
+A setting has the same name everywhere: ``delay = 0.5`` in crawler.toml, ``CRAWLER_DELAY=0.5``,
+``-s delay=0.5``, ``delay=0.5`` in code. Common settings have short names; the others are named
+after the value that they are part of, such as ``politeness.backoff``.
 """
 
 from .explain import Described, Explained

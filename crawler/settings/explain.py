@@ -1,4 +1,4 @@
-"""What is told about a setting."""
+"""Descriptions of settings, and explanations of their values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .value_types import Kind
 
 @dataclass(frozen=True)
 class Described:
-    """What can be said of a setting before any crawl."""
+    """A setting with its default and its help."""
 
     name: str
     type: Kind
@@ -30,7 +30,7 @@ class Described:
 
 @dataclass(frozen=True)
 class Explained:
-    """Who set a setting; *overridden* is what it would be otherwise, the strongest first."""
+    """The value of a setting and its source; *overridden* has the other values, the strongest first."""
 
     name: str
     type: Kind
@@ -56,7 +56,7 @@ class Explained:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* as JSON can have it."""
+    """Return *value* as a type that JSON has."""
     if isinstance(value, tuple | frozenset):
         return list(value) if isinstance(value, tuple) else sorted(value)
     return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -1,4 +1,4 @@
-"""The settings as a page of the documentation."""
+"""The documentation page of the settings, docs/settings.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .table import SECTIONS
 _INTRODUCTION = """\
 # Settings
 
-The same name works everywhere. From the weakest to the strongest, settings come from:
+A setting has the same name everywhere. These are the sources of a value; a later one overrides an earlier one:
 
 1. the defaults below;
 2. `crawler.toml` in the working directory, or `[tool.crawler]` in its `pyproject.toml`:
@@ -21,11 +21,11 @@ The same name works everywhere. From the weakest to the strongest, settings come
 5. the environment: `CRAWLER_DELAY=0.5`, `CRAWLER_POLITENESS__BACKOFF=2`;
 6. the command line: `-s delay=0.5 -s politeness.backoff=2`.
 
-`crawler settings --explain` tells where each value came from.
+`crawler settings --explain` shows the source of each value.
 
-As text, seconds may have a unit (`500ms`, `2m`, `1h`, `1d`) and so may bytes (`500kB`, `10MB`,
-`1GiB`); a list has commas or blanks between its entries, but a comma within brackets is part of
-an entry; and `none` is no limit, or an empty list.
+As text, seconds may have a unit (`500ms`, `2m`, `1h`, `1d`), and bytes too (`500kB`, `10MB`,
+`1GiB`). The entries of a list are separated by commas or blanks; a comma within brackets is part of
+an entry. `none` means no limit, or an empty list.
 """
 
 

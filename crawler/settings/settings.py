@@ -1,4 +1,4 @@
-"""Settings: how to crawl, as one value."""
+"""Settings: all the settings of a crawl as one value."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .sources import Given, from_environ, from_mapping, from_toml
 from .table import SETTINGS, Setting, find
 
 _NOTHING: Mapping[str, Any] = {}
-#: As many connections as a fetch keeps anyway, or as there are requests at a time.
+#: The default number of connections that a client keeps; more if more requests are in flight.
 _CONNECTIONS: int = signature(CurlFetch).parameters["max_connections"].default
-#: How a value names the part that is wrong; the setting may have another name.
+#: The name of the wrong field at the start of an error; the setting may have another name.
 _PART = re.compile(r"^\w+(: | (?=must |pattern ))")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
     """
-    How to crawl, whatever is crawled; SETTINGS tells about each part.
+    The settings of a crawl; SETTINGS describes each of them.
 
-    Two are equal when they have the same values, wherever those came from: *origins* has
-    what was given for each setting, by name, the last of which counts.
+    Two Settings are equal if they have the same values; the sources do not matter. *origins* has
+    all the values given for each setting, by name; the last one counts.
     """
 
     concurrency: int = ModuleArgs.download_workers
@@ -77,11 +77,11 @@ class Settings:
         overrides: Mapping[str, Any] = _NOTHING,
     ) -> Settings:
         """
-        Return the defaults, changed by each of these in turn: later ones count more.
+        Return the defaults, overridden by each of these sources in turn.
 
-        The file is for all crawls of a project, the *spider* knows its site, the *code* runs it
-        for a purpose. Whoever starts that has the last word: *environ* is for every run on a
-        machine, *overrides*, from the command line, for this one.
+        The *toml* file is for all crawls of a project, *spider* for one site, and *code* for one
+        program. The user who runs it has the last word: *environ* is for every run on a machine,
+        and *overrides*, from the command line, for this run.
         """
         return _loaded(
             chain(
@@ -107,7 +107,7 @@ class Settings:
         )
 
     def _product_token(self) -> str:
-        """Return the name in a User-Agent that robots.txt may speak of: "Bot" of "Bot/1.0 (…)"."""
+        """Return the part of the User-Agent that robots.txt can name: "Bot" of "Bot/1.0 (…)"."""
         token = re.match(r"[A-Za-z_-]+", self.user_agent or "")
         return token[0] if token else "crawler"
 
@@ -132,7 +132,7 @@ class Settings:
         )
 
     def fetch(self) -> CurlFetch:
-        """Return a new client, with a guard of its own."""
+        """Return a new client, with an address guard of its own."""
         return CurlFetch(
             limits=self.limits,
             user_agent=self.user_agent,
@@ -150,7 +150,7 @@ class Settings:
         ]
 
     def explain(self, *names: str) -> list[Explained]:
-        """Tell where the value of each setting, or of the named ones, came from."""
+        """Return the value and its source for the named settings, or for all."""
         return [self._explained(find(name)) for name in names or [s.name for s in SETTINGS]]
 
     def _explained(self, setting: Setting) -> Explained:
@@ -204,7 +204,7 @@ def _accept(setting: Setting, given: object) -> Any:
 
 
 def _try(setting: Setting, value: Any) -> None:
-    """Change nothing else, so that whatever refuses it can only mean this setting."""
+    """Check *value* alone with the defaults, so that an error can only mean this setting."""
     try:
         _with({setting: value})
     except ValueError as error:
@@ -212,7 +212,7 @@ def _try(setting: Setting, value: Any) -> None:
 
 
 def _with(values: Mapping[Setting, Any]) -> Settings:
-    """Return the defaults with other *values*."""
+    """Return the defaults with these *values* instead."""
     own: dict[str, Any] = {}
     grouped: dict[str, dict[str, Any]] = {}
     for setting, value in values.items():

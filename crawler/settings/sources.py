@@ -1,4 +1,4 @@
-"""Where settings come from: files, the environment, and mappings that code or a user made."""
+"""The sources of settings: files, the environment, and mappings from code or the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PREFIX = "CRAWLER_"
 
 @dataclass(frozen=True)
 class Given:
-    """A value for a setting, and who gave it."""
+    """A value for a setting, and its source."""
 
     name: str
     value: Any
@@ -23,9 +23,10 @@ class Given:
 
 def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Iterator[Given]:
     """
-    Yield what *given* sets, tables within it by dotted names.
+    Yield the values in *given*; values in nested tables get dotted names.
 
-    A whole value, such as a Politeness, sets each of its parts, unless one is given as well.
+    A whole value, such as a Politeness, sets each of its fields. A field that is given by its own
+    name overrides it.
     """
     for name, value in sorted(given.items(), key=lambda item: not is_dataclass(item[1])):
         parts = _parts(value) if is_dataclass(value) else value
@@ -37,10 +38,11 @@ def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Ite
 
 def from_environ(environ: Mapping[str, str]) -> Iterator[Given]:
     """
-    Yield what variables such as CRAWLER_DELAY and CRAWLER_POLITENESS__BACKOFF set.
+    Yield the values of variables such as CRAWLER_DELAY and CRAWLER_POLITENESS__BACKOFF.
 
-    An empty one sets nothing. One that is not even nearly the name of a setting is taken for
-    another program's: a cluster, for one, tells of a service called "crawler" that way.
+    An empty variable is ignored. So is one whose name does not resemble any setting, because it
+    belongs to another program: Kubernetes, for example, sets such variables for a service called
+    "crawler".
     """
     for variable, text in environ.items():
         name = variable.removeprefix(_PREFIX).lower().replace("__", ".")
@@ -49,12 +51,12 @@ def from_environ(environ: Mapping[str, str]) -> Iterator[Given]:
 
 
 def from_toml(path: Path) -> Iterator[Given]:
-    """Yield what the file sets; of a pyproject.toml, its table ``[tool.crawler]``."""
+    """Yield the values in the file; in a pyproject.toml, those in ``[tool.crawler]``."""
     yield from from_mapping(_table(path), str(path))
 
 
 def find_toml(directory: Path = Path()) -> Path | None:
-    """Return the file of *directory* that has settings: crawler.toml before pyproject.toml."""
+    """Return the file with settings in *directory*: crawler.toml, or else pyproject.toml."""
     own, shared = directory / "crawler.toml", directory / "pyproject.toml"
     if own.is_file():
         return own
@@ -71,7 +73,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 - needed where there is such a file
+    import tomllib  # noqa: PLC0415 - needed only if there is such a file
 
     try:
         return tomllib.loads(path.read_text("utf-8"))

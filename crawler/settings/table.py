@@ -1,7 +1,7 @@
 """
-Every setting: its name, what it may be, and what it does.
+Every setting: its name, its type and its help.
 
-Defaults are not here: they are those of the values the settings end up in.
+The defaults are those of the classes that the settings end up in, such as Politeness.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Setting:
     """
     One setting, which users know by *name*.
 
-    Its *path* leads to it from a Settings, "politeness.delay"; it is the name of whatever
-    has no shorter one, and understood in its place everywhere.
+    *path* is its place in a Settings, such as "politeness.delay". It is accepted everywhere instead
+    of the name, and is the name of a setting without a shorter one.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Setting:
 
     @property
     def group(self) -> str:
-        """The value of Settings that it is part of; empty if it stands by itself."""
+        """The field of Settings that it is part of; empty if it is a field itself."""
         return self.path.rpartition(".")[0]
 
     @property
@@ -57,169 +57,214 @@ class Setting:
 
 def _pool(prefix: str, what: str) -> tuple[Setting, Setting]:
     return (
-        Setting(f"pools.{prefix}_buffer_cap", COUNT, f"How many {what} one buffer holds."),
+        Setting(
+            f"pools.{prefix}_buffer_cap", COUNT, f"The number of {what} that one buffer holds."
+        ),
         Setting(
             f"pools.{prefix}_max_buffer_number",
             COUNT,
-            f"How many buffers the pool of {what} may grow to.",
+            f"The maximum number of buffers of the pool of {what}.",
         ),
     )
 
 
 SECTIONS = {
-    "What belongs to the crawl": (
+    "Scope": (
         Setting(
             "depth",
             or_none(LEVEL),
-            "How many links away from a first page to go; 0 is the first pages only.",
+            "The maximum depth: the number of links from a start URL. 0 fetches only the start URLs.",
         ),
-        Setting("domains", LIST, "Domains to accept besides those of the first pages."),
+        Setting("domains", LIST, "Domains to accept besides those of the start URLs."),
         Setting(
-            "include", LIST, "Regular expressions: a URL is fetched only if one is found in it."
+            "include",
+            LIST,
+            "Regular expressions: only a URL in which one of them is found is fetched.",
         ),
         Setting(
-            "exclude", LIST, "Regular expressions: a URL is not fetched if one is found in it."
+            "exclude",
+            LIST,
+            "Regular expressions: a URL in which one of them is found is not fetched.",
         ),
-        Setting("max_pages_per_host", or_none(COUNT), "Pages to fetch from one host."),
+        Setting(
+            "max_pages_per_host",
+            or_none(COUNT),
+            "The maximum number of pages to fetch from one host.",
+        ),
     ),
     "Speed": (
-        Setting("concurrency", COUNT, "Requests in flight at a time, in all."),
+        Setting("concurrency", COUNT, "The maximum number of requests in flight, in total."),
         Setting(
             "bandwidth",
             or_none(RATE),
-            "How much to download a second, on average.",
+            "The maximum average download rate.",
             "budget.bandwidth",
         ),
-        Setting("analyze_workers", COUNT, "Responses parsed at a time."),
+        Setting("analyze_workers", COUNT, "The number of responses parsed at a time."),
         Setting(
             "analyzers",
             LEVEL,
-            "Processes that parse, for pages that take long; 0 is to parse in this one.",
+            "The number of separate processes that parse, for pages that take long to parse. 0 parses in the crawler's process.",
         ),
-        Setting("pipeline_workers", COUNT, "Items processed at a time."),
+        Setting("pipeline_workers", COUNT, "The number of items processed at a time."),
         Setting(
             "time_limit",
             SOME_SECONDS,
-            "How long a parser or a pipeline may take over one response or item.",
+            "The maximum time that a callback may take for one response, or a pipeline for one item.",
         ),
     ),
-    "Manners": (
-        Setting("per_host", COUNT, "Requests in flight to one host.", "politeness.per_host"),
+    "Politeness": (
+        Setting(
+            "per_host",
+            COUNT,
+            "The maximum number of requests in flight to one host.",
+            "politeness.per_host",
+        ),
         Setting(
             "delay",
             SECONDS,
-            "Rest between two requests to one host, from the end of the last.",
+            "The time between two requests to one host, from the end of the first to the start of the second.",
             "politeness.delay",
         ),
         Setting("robots", SWITCH, "Whether to obey robots.txt.", "politeness.robots"),
         Setting(
             "user_agent",
             or_none(HEADER),
-            "How to introduce oneself to servers; none is the crawler's own name and version.",
+            "The User-Agent header. none sends the crawler's name and version.",
         ),
         Setting(
             "politeness.latency_factor",
             NUMBER,
-            "Rest for this many times the host's usual latency, where that is longer than delay.",
+            "The delay of a host is at least its usual latency multiplied by this.",
         ),
-        Setting("politeness.max_adaptive", SECONDS, "The longest rest because of latency."),
+        Setting("politeness.max_adaptive", SECONDS, "The longest delay because of latency."),
         Setting(
-            "politeness.jitter", NUMBER, "The most that chance adds to a rest: 0.1 is a tenth."
+            "politeness.jitter",
+            NUMBER,
+            "The maximum random addition to a delay: 0.1 adds up to a tenth.",
         ),
         Setting(
             "politeness.share",
             one_of("host", "domain", "ip"),
-            "What the limits of one host are kept for: each host, registered domain or address.",
+            "What the limits per host apply to: each host, registered domain or IP address.",
         ),
-        Setting("politeness.per_ip", or_none(COUNT), "Requests in flight to one address."),
-        Setting("politeness.ip_delay", SECONDS, "Rest between two requests to one address."),
+        Setting(
+            "politeness.per_ip",
+            or_none(COUNT),
+            "The maximum number of requests in flight to one IP address.",
+        ),
+        Setting("politeness.ip_delay", SECONDS, "The time between two requests to one IP address."),
         Setting(
             "politeness.backoff",
             SECONDS,
-            "Rest of a host that failed to answer; doubles while it goes on.",
+            "The first wait after a host failed to answer. It doubles with each further failure.",
         ),
         Setting(
             "politeness.throttle",
             SECONDS,
-            "Rest of a host that said 429 or 503 and not for how long; doubles while it goes on.",
+            "The first wait after a host answered 429 or 503 without Retry-After. It doubles each time.",
         ),
-        Setting("politeness.max_backoff", SECONDS, "The longest such rest."),
-        Setting("politeness.max_retry_after", SECONDS, "The longest Retry-After to obey."),
+        Setting("politeness.max_backoff", SECONDS, "The longest wait of these two."),
+        Setting("politeness.max_retry_after", SECONDS, "The longest Retry-After that is obeyed."),
         Setting(
             "politeness.probe_after",
             COUNT,
-            "Failures in a row after which a host is asked one request at a time.",
+            "The number of failures in a row after which a host gets only one request at a time.",
         ),
         Setting(
             "politeness.give_up_after",
             COUNT,
-            "Failures in a row after which a host is given up.",
+            "The number of failures in a row after which all requests to a host fail.",
         ),
     ),
     "Retries": (
         Setting(
             "retries",
             COUNT,
-            "How often to try a request, the first time included; 1 is no retry.",
+            "The maximum number of attempts per request, including the first. 1 means no retry.",
             "retries.attempts",
         ),
         Setting(
-            "retries.wait", SECONDS, "Rest before the first retry; doubles with each further one."
+            "retries.wait",
+            SECONDS,
+            "The wait before the first retry. It doubles with each further retry.",
         ),
-        Setting("retries.kinds", TEXTS, "Kinds of failure that call for a retry."),
-        Setting("retries.statuses", STATUSES, "Status codes that call for a retry."),
+        Setting("retries.kinds", TEXTS, "The kinds of failure that are retried."),
+        Setting("retries.statuses", STATUSES, "The status codes that are retried."),
     ),
     "Memory": (
         Setting(
             "memory_soft",
             or_none(BYTES),
-            "Size of the process above which nothing new is taken while anything is in flight.",
+            "Above this size of the process, no request is started while another is in flight.",
             "memory.soft",
         ),
         Setting(
             "memory_hard",
             or_none(BYTES),
-            "Size of the process at which the crawl is stopped.",
+            "At this size of the process, the crawl is stopped.",
             "memory.hard",
         ),
         Setting(
             "max_in_flight_bytes",
             or_none(BYTES),
-            "Bodies of pages that are not done with, all together, above which nothing new is taken.",
+            "Above this total size of the bodies of unfinished pages, no request is started.",
             "memory.in_flight",
         ),
     ),
-    "Where the crawl ends": (
+    "Limits of the crawl": (
         Setting("max_pages", or_none(COUNT), "Stop after this many pages.", "budget.pages"),
-        Setting("max_bytes", or_none(BYTES), "Stop after downloading this much.", "budget.bytes"),
-        Setting("max_seconds", or_none(SOME_SECONDS), "Stop after this long.", "budget.seconds"),
+        Setting(
+            "max_bytes", or_none(BYTES), "Stop after downloading this many bytes.", "budget.bytes"
+        ),
+        Setting("max_seconds", or_none(SOME_SECONDS), "Stop after this time.", "budget.seconds"),
         Setting("max_errors", or_none(COUNT), "Stop after this many errors.", "budget.errors"),
         Setting(
-            "budget.min_rate", or_none(NUMBER), "Stop a crawl with fewer pages a second than this."
+            "budget.min_rate",
+            or_none(NUMBER),
+            "Stop a crawl that fetches fewer pages per second than this.",
         ),
-        Setting("budget.patience", SOME_SECONDS, "How long a crawl may be as slow as that."),
+        Setting(
+            "budget.patience",
+            SOME_SECONDS,
+            "How long a crawl may be slower than budget.min_rate before it is stopped.",
+        ),
     ),
-    "One exchange": (
-        Setting("timeout", SOME_SECONDS, "From the name lookup to the last byte.", "limits.total"),
-        Setting("limits.connect", SOME_SECONDS, "Until connected, the TLS handshake included."),
-        Setting("limits.stall", SOME_SECONDS, "How long nothing may arrive."),
-        Setting("max_body", BYTES, "The largest body, as sent and as decoded.", "limits.body"),
-        Setting("limits.headers", BYTES, "The largest headers."),
-        Setting("verify", SWITCH, "Whether to check the certificates of servers."),
+    "One request": (
+        Setting(
+            "timeout",
+            SOME_SECONDS,
+            "The maximum time from the name lookup to the last byte.",
+            "limits.total",
+        ),
+        Setting(
+            "limits.connect",
+            SOME_SECONDS,
+            "The maximum time to connect, including the TLS handshake.",
+        ),
+        Setting("limits.stall", SOME_SECONDS, "The maximum time without any data received."),
+        Setting(
+            "max_body",
+            BYTES,
+            "The maximum size of a body, both as sent and as decoded.",
+            "limits.body",
+        ),
+        Setting("limits.headers", BYTES, "The maximum size of all headers."),
+        Setting("verify", SWITCH, "Whether to verify the certificates of servers."),
         Setting(
             "ca_file",
             or_none(FILE),
-            "Certificates to trust, instead of the system's.",
+            "A file with the certificates to trust instead of the system's.",
         ),
         Setting(
             "allow_private",
             SWITCH,
-            "Whether links may lead into private networks and to this machine.",
+            "Whether links may lead to private networks and to this machine.",
         ),
         Setting(
             "allow_addresses",
             LIST,
-            "Private hosts, addresses and networks (10.0.0.0/8) that links may lead to all the same.",
+            "Private hosts, IP addresses and networks (10.0.0.0/8) that links may lead to anyway.",
         ),
     ),
     "Pools": (
@@ -235,7 +280,7 @@ _BY_NAME = {name: setting for setting in SETTINGS for name in (setting.path, set
 
 
 def find(name: str) -> Setting:
-    """Return the setting of this name or path; a ValueError suggests the nearest."""
+    """Return the setting with this name or path; a ValueError suggests a similar name."""
     try:
         return _BY_NAME[name]
     except KeyError:
@@ -245,8 +290,8 @@ def find(name: str) -> Setting:
 
 
 def nearest(name: str, likeness: float) -> str | None:
-    """Return the setting whose name, with its group or without, is most like *name*."""
-    from difflib import get_close_matches  # noqa: PLC0415 - needed after a slip only
+    """Return the setting whose name, with or without its group, is most similar to *name*."""
+    from difflib import get_close_matches  # noqa: PLC0415 - needed only for a misspelt name
 
     names = {setting.field: setting.name for setting in SETTINGS}
     names |= {spelling: setting.name for spelling, setting in _BY_NAME.items()}

@@ -1,8 +1,8 @@
 """
-What a setting may be.
+The types of settings.
 
-Each kind reads a value from text, takes one that code or TOML gave, and writes it so that it
-can be read again. A ValueError of theirs says what was expected, for others to complete.
+Each type parses text, checks values from code or TOML, and writes a value as text that it can parse
+again. Its ValueError says only what was expected; the caller adds the name of the setting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NUMBER = re.compile(
     r"(?P<amount>[-+]?(?:[0-9]{1,20}(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?)"
     r"\s*(?P<unit>[a-z]*)"
 )
-#: A comma within brackets is part of what it stands in: of a pattern such as ``[0-9]{1,3}``.
+#: A comma within brackets is not a separator, for patterns such as ``[0-9]{1,3}``.
 _SEPARATOR = re.compile(r"\s+|,(?![^{(\[]*[})\]])")
 _SWITCH = dict.fromkeys(("yes", "true", "on", "1"), True) | dict.fromkeys(
     ("no", "false", "off", "0"), False
@@ -33,13 +33,13 @@ _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | 
 
 @dataclass(frozen=True, eq=False)
 class Kind(ABC):
-    """*name* is for a table, *expected* for a sentence."""
+    """The type of a setting: *name* is for tables, *expected* for error messages."""
 
     name: str
     expected: str
 
     def value(self, given: object) -> Any:
-        """Return *given* as the setting holds it, or raise what was expected."""
+        """Return *given* converted to this type; raise ValueError with what was expected."""
         return self._read(given.strip()) if isinstance(given, str) else self._take(given)
 
     def write(self, value: Any) -> str:
@@ -57,7 +57,7 @@ class Kind(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Number(Kind):
-    """The limits keep out what no C library would take, infinity, and what is not a number."""
+    """A number within limits; they also exclude infinity, NaN and values too large for C libraries."""
 
     whole: bool = False
     units: Mapping[str, float] = field(default_factory=lambda: {"": 1})
@@ -114,7 +114,7 @@ class Switch(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Text(Kind):
-    """Text that matches *pattern* as a whole."""
+    """Text that fully matches *pattern*."""
 
     pattern: str = r"(?s:.+)"
 
@@ -132,7 +132,7 @@ class File(Kind):
         return self._take(Path(text))
 
     def _take(self, given: object) -> Path:
-        # Unlike Path.is_file(), this says no to every name that cannot be one.
+        # Unlike Path.is_file(), this returns False for invalid names too.
         if not isinstance(given, os.PathLike) or not os.path.isfile(given):  # noqa: PTH113
             raise ValueError(self.expected)
         return Path(given)
@@ -140,7 +140,7 @@ class File(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Listed(Kind):
-    """Any number of one kind; as text separated by commas or blanks, none of them as "none"."""
+    """A list of values of one type; as text separated by commas or blanks, "none" if empty."""
 
     of: Kind
     make: Callable[[Iterable[Any]], tuple[Any, ...] | frozenset[Any]] = tuple
@@ -160,7 +160,7 @@ class Listed(Kind):
 
 @dataclass(frozen=True, eq=False)
 class OrNone(Kind):
-    """The same *kind*, or None: as text "none"."""
+    """A value of type *kind*, or None, which is "none" as text."""
 
     kind: Kind
 

@@ -1,8 +1,8 @@
 """
-Small real stand-ins for the web, for tests, examples and benchmarks.
+Small web sites for tests, examples and benchmarks.
 
-Site answers from a dict, without a network; LoopbackSite is a real HTTP server on
-127.0.0.1; faults holds the ways a server can misbehave.
+A Site answers from a dict, without a network. A LoopbackSite is a real HTTP server on 127.0.0.1.
+The module faults has replies of servers that misbehave.
 """
 
 from . import faults

@@ -1,7 +1,7 @@
 """
-The ways a server can misbehave, as pages for a LoopbackSite.
+Replies of servers that misbehave, as pages for a LoopbackSite.
 
-A fault needing none of these is a Wire of your own.
+Write a Wire of your own for any other fault.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def _whole(body: bytes = _PAGE) -> bytes:
 
 
 def silence() -> Wire:
-    """Take the request and never answer."""
+    """Read the request and never answer."""
     return Wire(End.HANG)
 
 
 def garbage() -> Wire:
-    return Wire(b"\x00\x01 this is no HTTP \xff\r\n\r\n", End.CLOSE)
+    return Wire(b"\x00\x01 this is not HTTP \xff\r\n\r\n", End.CLOSE)
 
 
 def reset(after: int = 0) -> Wire:
@@ -42,30 +42,30 @@ def reset(after: int = 0) -> Wire:
 
 
 def truncated(body: bytes = _PAGE, missing: int = 10) -> Wire:
-    """Close *missing* bytes short of the promised content-length."""
+    """Close the connection *missing* bytes before the promised content-length."""
     return Wire(head(f"content-length: {len(body) + missing}") + body, End.CLOSE)
 
 
 def truncated_chunks() -> Wire:
-    """Close before the last chunk."""
+    """Close the connection before the last chunk."""
     return Wire(head("transfer-encoding: chunked") + b"5\r\nhello\r\n", End.CLOSE)
 
 
 def broken_chunks() -> Wire:
-    """Give a chunk a size that is no number."""
+    """Send a chunk whose size is not a number."""
     return Wire(
         head("transfer-encoding: chunked") + b"5\r\nhello\r\nzz\r\nworld\r\n0\r\n\r\n", End.CLOSE
     )
 
 
 def drip(body: bytes = _PAGE, *, every: float = 0.01, size: int = 1) -> Wire:
-    """Send the body *size* bytes at a time, *every* so many seconds."""
+    """Send the body in pieces of *size* bytes, one *every* so many seconds."""
     pieces = (body[at : at + size] for at in range(0, len(body), size))
     return Wire(head(f"content-length: {len(body)}"), tuple(_paused(pieces, every)))
 
 
 def drip_headers(every: float = 0.01) -> Wire:
-    """Send a header field now and then, and never the body."""
+    """Send a header field *every* so many seconds, and never the body."""
     fields = (f"x-{number}: {number}\r\n".encode() for number in count())
     return Wire(b"HTTP/1.1 200 OK\r\n", _paused(fields, every))
 
@@ -92,17 +92,17 @@ def many_headers(number: int = 100_000) -> Wire:
 
 
 def informational_flood() -> Wire:
-    """Promise a reply for ever: one 103 after another."""
+    """Send 103 responses forever, and never the final one."""
     return Wire(repeat(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n" * 100))
 
 
 def sized(length: str, body: bytes = b"hello") -> Wire:
-    """Give *length* as the content-length, whatever the body has, and keep the connection open."""
+    """Send *length* as the content-length, whatever the size of the body, and close a little later."""
     return Wire(head(f"content-length: {length}") + body, 0.02, End.CLOSE)
 
 
 def chunked(raw: bytes, *fields: str) -> Wire:
-    """Send *raw* as a chunked body, framing and all."""
+    """Send *raw* as a chunked body, including its framing."""
     return Wire(head("transfer-encoding: chunked", *fields) + raw, End.CLOSE)
 
 
@@ -111,36 +111,36 @@ def status_line(line: str) -> Wire:
 
 
 def smuggled() -> Wire:
-    """Follow a whole reply by another that nobody asked for, on a connection that stays open."""
+    """Send a second, unrequested reply after a complete one, on a connection that stays open."""
     return Wire(_whole() + _whole(b"<title>not yours</title>"))
 
 
 def closing() -> Wire:
-    """Answer as if the connection stayed open, and close it."""
+    """Send a reply that keeps the connection open, and close it anyway."""
     return Wire(_whole(), End.CLOSE)
 
 
 def ever_new(request: Request) -> Reply:
-    """Redirect to an address that was never heard of before."""
+    """Redirect to a new URL each time."""
     return Reply(302, {"location": f"{request.url}{'' if '?' in request.url else '?'}x"})
 
 
 def coded(body: bytes, coding: str = "gzip") -> Reply:
-    """Reply with a body that is said to be *coding*, whatever it is."""
+    """Reply with *coding* as the content-encoding, whatever the encoding of *body*."""
     return Reply(headers={"content-encoding": coding}, body=body)
 
 
 def truncated_gzip(missing: int = 20) -> Reply:
-    """Cut the end of the gzip stream off; the content-length is right."""
+    """Cut off the end of the gzip stream; the content-length is that of the rest."""
     return coded(gzip.compress(_PAGE)[:-missing])
 
 
 def corrupt_gzip() -> Reply:
-    """Spoil the checksum of a gzip stream."""
+    """Reply with a gzip stream that has a wrong checksum."""
     return coded(gzip.compress(_PAGE)[:-8] + bytes(8))
 
 
 @cache
 def gzip_bomb(size: int = 64 * 2**20) -> Reply:
-    """Reply with a thousandth of the *size* it has once decoded."""
+    """Reply with a body that decodes to *size* bytes, about a thousand times its own size."""
     return coded(gzip.compress(bytes(size)))

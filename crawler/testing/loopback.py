@@ -27,7 +27,7 @@ _STATUSES = frozenset(map(int, http.HTTPStatus))
 
 @dataclass(frozen=True)
 class Hit:
-    """A request as it arrived, *at* a time of time.monotonic(), from *peer* on *address*."""
+    """A request that arrived *at* a time of time.monotonic(), from *peer*, on *address*."""
 
     head: bytes = field(repr=False)
     body: bytes
@@ -58,12 +58,12 @@ class Hit:
 
 class LoopbackSite:
     """
-    Serve *pages* on loopback *addresses*, one port for all of them.
+    Serve *pages* on loopback *addresses*, with the same port on all of them.
 
-    Pages are as for a Site, plus Wire scripts and the ready ones of `faults`; an
-    exception resets the connection. With *tls* (a gevent.ssl.SSLContext) the site is
-    https; with *gzip* it compresses for clients that accept it. Connections are kept
-    alive; `requests` and `connections` tell what came in.
+    Pages are the same as for a Site, plus Wire scripts and those in `faults`. A page that is or
+    raises an exception resets the connection. With *tls* (a gevent.ssl.SSLContext) the site uses
+    https; with *gzip* it compresses for clients that accept it. Connections are kept alive.
+    `requests` lists the requests received, and `connections` counts the connections.
 
     >>> with LoopbackSite({"/": "<h1>Hello</h1>"}) as site:
     ...     fetch(Request(site.url("/"))).text
@@ -135,7 +135,7 @@ class LoopbackSite:
             sock.close()
 
     def _answer(self, sock: Any, hit: Hit) -> bool:
-        """Say whether the connection may be used again."""
+        """Answer *hit*; return whether the connection can be used again."""
         page = find_page(self.pages, hit.path)
         gzipped = self._gzip and "gzip" in hit.headers.get("accept-encoding", "")
         if hit.method == "GET" and isinstance(page, str | bytes):
@@ -143,7 +143,7 @@ class LoopbackSite:
             return True
         try:
             reply = reply_of(page, self._request(hit))
-        except Exception:  # a page that raises breaks its connection
+        except Exception:  # a page that raises resets its connection
             return _play(sock, Wire(End.RESET))
         if isinstance(reply, Wire):
             return _play(sock, reply)
@@ -199,7 +199,7 @@ def _render(reply: Reply, *, gzipped: bool = False, bodiless: bool = False) -> b
 
 
 def _play(sock: Any, script: Wire) -> bool:
-    """Perform *script*, and say whether it left the connection open."""
+    """Perform *script*; return whether the connection is still open."""
     for step in script:
         if isinstance(step, bytes):
             sock.sendall(step)

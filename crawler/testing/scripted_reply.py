@@ -1,4 +1,4 @@
-"""What a misbehaving server does, as a script of steps on the wire."""
+"""A reply of a misbehaving server, as a script of steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 
 class End(Enum):
-    """How a script leaves the connection; one that does not say keeps it for the next request."""
+    """How a script ends the connection; without an End it stays open for the next request."""
 
     CLOSE = "close"
     RESET = "reset"
-    HANG = "say nothing more until the client leaves"
+    HANG = "send nothing more until the client disconnects"
 
 
 Step: TypeAlias = "bytes | float | End | Iterable[Step]"
@@ -20,10 +20,10 @@ Step: TypeAlias = "bytes | float | End | Iterable[Step]"
 
 class Wire:
     """
-    A reply as raw steps: bytes are sent, numbers are seconds to wait, an End ends it.
+    A reply as raw steps: bytes are sent, a number is a wait in seconds, an End ends the reply.
 
-    A step may also be an iterable of steps, so ``Wire(head, itertools.repeat(b"x"))``
-    never stops sending.
+    A step may also be an iterable of steps: ``Wire(head, itertools.repeat(b"x"))`` sends without
+    end.
     """
 
     def __init__(self, *steps: Step) -> None:

@@ -1,4 +1,4 @@
-"""A web in a dict."""
+"""Site: a web site in a dict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HTML = "text/html; charset=utf-8"
 
 @dataclass(frozen=True)
 class Reply:
-    """What a page answers, *delay* seconds after it was asked; a body is HTML unless it says."""
+    """The response of a page, after *delay* seconds; a body without a content-type is HTML."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ _MISSING = Reply(404, body="<h1>Not Found</h1>")
 
 
 def reply_of(page: Page, request: Request) -> Reply | Wire:
-    """Turn what a user wrote for a page into a reply, raising what it says to raise."""
+    """Return the reply of *page*; raise its exception if it is one."""
     if isinstance(page, str | bytes):
         return Reply(body=page)
     if isinstance(page, Reply | Wire):
@@ -53,17 +53,17 @@ def reply_of(page: Page, request: Request) -> Reply | Wire:
 
 
 def find_page(pages: Mapping[str, Page], target: str) -> Page:
-    """Look a path up with its query, then without; what is missing is a 404."""
+    """Look up a path with its query, then without it; a missing page is a 404."""
     page = pages.get(target)
     return pages.get(target.partition("?")[0], _MISSING) if page is None else page
 
 
 class Site:
     """
-    A web in a dict, callable as a fetch function.
+    A web site in a dict, callable as a fetch function.
 
-    Keys are paths (of *base*) or whole URLs; a page is text or bytes (HTML), a Reply,
-    an exception to raise, or a function from the request to one of those.
+    Keys are paths below *base* or whole URLs. A page is text or bytes (HTML), a Reply, an exception
+    to raise, or a function that takes the request and returns one of these.
 
     >>> site = Site({"/": "<a href='/a'>a</a>", "/a": Reply(503)})
     >>> site(Request("http://site.test/a")).status
@@ -82,7 +82,7 @@ class Site:
         self.requests.append(request)
         reply = reply_of(find_page(self.pages, request.url.partition("#")[0]), request)
         if isinstance(reply, Wire):
-            raise TypeError("only a LoopbackSite has a wire to break")
+            raise TypeError("a Wire needs a LoopbackSite: a Site has no connection")
         if reply.delay:
             gevent.sleep(reply.delay)
         body = b"" if request.method == "HEAD" else reply.content

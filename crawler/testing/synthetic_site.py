@@ -1,10 +1,10 @@
-"""Sites of known shape."""
+"""Generated sites with a known link structure."""
 
 from __future__ import annotations
 
 import random
 
-_WORDS = (  # noqa: SIM905 - words read better as a line
+_WORDS = (  # noqa: SIM905 - words are easier to read in a line
     "amber basin cedar delta ember fjord grove harbor island juniper kettle lantern meadow "
     "nectar orchard pebble quarry river summit timber"
 ).split()
@@ -14,9 +14,8 @@ def generated_site(*, pages: int = 100, links: int = 10, size: int = 13_000) -> 
     """
     Return *pages* HTML pages by path, the same ones every time.
 
-    Each has *links* links and about *size* bytes. Page n is linked from page
-    (n - 1) // links, so every page is reachable from "/"; the links left over go to
-    pages spread over the site.
+    Each has *links* links and about *size* bytes. Page n is linked from page (n - 1) // links, so
+    every page is reachable from "/". The remaining links lead to pages spread over the site.
     """
     return {_path(number): _page(number, pages, links, size) for number in range(pages)}
 
