@@ -76,9 +76,9 @@ def run_and_report(
     report: Path | None = None,
 ) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
-    job.on_stuck = job.store.strike
+    job.on_stuck = job.journal.marks.end_process
     # The job writes to its own feeds when a page is settled; the others are written immediately.
-    immediate = [feed for feed in feeds if feed not in job.feeds]
+    immediate = [feed for feed in feeds if feed not in job.outputs.feeds]
     with Interrupts() as interrupts:
         try:
             result = stream(spider, feeds=immediate, settings=settings, job=job)
@@ -104,7 +104,8 @@ def _report(
     summary = to_dict(result.summary, progress)
     rows = report_rows(result.summary, progress, feeds)
     if result.failure is None:
-        job.note("report", {"rows": rows, "summary": summary, "commits": job.store.commits + 1})
+        commits = job.journal.store.commits + 1
+        job.note("report", {"rows": rows, "summary": summary, "commits": commits})
     if as_json:
         click.echo(json.dumps(summary, indent=4))
     else:

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, on a pipe or on a pseudo-terminal; sites to crawl."""
+"""The command line in this process, in its own, or on a pseudo-terminal; and sites to crawl."""
 
 import fcntl
 import importlib
@@ -14,10 +14,13 @@ import tempfile
 import termios
 import warnings
 from contextlib import chdir, contextmanager
+from itertools import count
 
 import gevent
 import pytest
+from gevent.event import Event
 
+from crawler import cli
 from crawler.testing import LoopbackSite, Reply
 
 CRAWLER = [sys.executable, "-m", "crawler"]
@@ -31,11 +34,55 @@ _PLAIN = {
 }
 
 
-def crawler(*args, cwd, **options):
-    """Run the command line to its end."""
-    return subprocess.run(
-        [*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50, **options
-    )
+@contextmanager
+def _captured(number):
+    """Redirect the descriptor *number* to a file; yield a function that reads the file."""
+    before = os.dup(number)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), number)
+        try:
+            yield lambda: os.pread(file.fileno(), 1 << 30, 0).decode()
+        finally:
+            os.dup2(before, number)
+            os.close(before)
+
+
+@contextmanager
+def _process(args, cwd):
+    """Set up this process for a command, and undo its changes afterwards."""
+    logger, modules = logging.getLogger(), set(sys.modules)
+    handlers, level = list(logger.handlers), logger.level
+    before = sys.argv, sys.stdout, sys.stderr, list(sys.path)
+    with chdir(cwd), open(1, "w", closefd=False) as out, open(2, "w", closefd=False) as err:
+        sys.argv, sys.stdout, sys.stderr = ["crawler", *map(str, args)], out, err
+        try:
+            yield
+        finally:
+            sys.argv, sys.stdout, sys.stderr, sys.path[:] = before
+    importlib.invalidate_caches()
+    logger.handlers[:] = handlers
+    logger.setLevel(level)
+    for name in set(sys.modules) - modules:
+        if not name.startswith("crawler"):
+            del sys.modules[name]
+
+
+def crawler(*args, cwd):
+    """Run a command in this process, which is patched like its own: a start would cost 0.5 s.
+
+    Tests that need a process of their own use crawler_process() or Terminal.
+    """
+    with _captured(1) as out, _captured(2) as err:
+        with _process(args, cwd), warnings.catch_warnings(), gevent.Timeout(50):
+            warnings.simplefilter("ignore")
+            with pytest.raises(SystemExit) as end:
+                cli.main(lambda: None)
+        return subprocess.CompletedProcess(args, end.value.code, out(), err())
+
+
+def crawler_process(*args, cwd):
+    """Run a command in a process of its own."""
+    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
 
 
 def job_of(site):
@@ -84,6 +131,22 @@ def linked():
     pages |= {"/moved": Reply(301, {"location": "/3"})}
     with LoopbackSite(pages) as site:
         yield site
+
+
+@pytest.fixture
+def held():
+    """A site of 121 pages that answers ten requests, and the others when `release` is set."""
+    release, asked = Event(), count(1)
+
+    def page(request):
+        n = int(request.url.rpartition("/")[2])
+        assert next(asked) <= 10 or release.wait(30)
+        return links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) if n < 40 else ""
+
+    with LoopbackSite({f"/{n}": page for n in range(121)}) as site:
+        site.release = release
+        yield site
+        release.set()
 
 
 def _own_the_terminal():

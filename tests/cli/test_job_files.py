@@ -6,9 +6,7 @@ import signal
 import subprocess
 import time
 
-from crawler.testing import LoopbackSite
-
-from .conftest import CRAWLER, QUICK, crawler, job_of, links
+from .conftest import CRAWLER, QUICK, crawler, job_of
 
 
 def records(path):
@@ -99,23 +97,24 @@ def test_the_job_of_another_spider_is_refused(linked, tmp_path):
     assert "one is a job of the spider 'a', not of 'b'" in done.stderr
 
 
-def test_sigterm_leaves_a_job_that_can_be_gone_on_with(tmp_path):
-    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
-    with LoopbackSite(pages) as site:
-        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: len(site.requests) > 10)
-        process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=30)
-        assert process.returncode == 3, told
-        assert re.search(r"stopped: \d+ pages left; run the same command to continue", told)
+def test_sigterm_leaves_a_job_that_can_be_gone_on_with(held, tmp_path):
+    command = ("crawl", held.url("/0"), *QUICK)
+    process = subprocess.Popen(
+        [*CRAWLER, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: len(held.requests) > 10)
+    process.send_signal(signal.SIGTERM)
+    held.release.set()
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 3, errors
+    assert re.search(r"stopped: \d+ pages left; run the same command to continue", errors)
 
-        done = crawler(*command[3:], cwd=tmp_path)
+    done = crawler(*command, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    urls = [record["url"] for record in records(tmp_path / job_of(site) / "pages.jsonl")]
+    urls = [record["url"] for record in records(tmp_path / job_of(held) / "pages.jsonl")]
     assert len(urls) == len(set(urls)) == 121
-    paths = [hit.path for hit in site.requests]
+    paths = [hit.path for hit in held.requests]
     assert paths.count("/0") == 1
 
 

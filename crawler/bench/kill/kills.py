@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...feed import parquet_columns as columns
-from ...frontier.durable.store import GROUP
+from ...frontier.durable.group_commit import GROUP
 from ..measuring.child import BenchError
 from ..measuring.report import Report, Samples, Target, table, text
 from .killed_crawl import IN_FLIGHT

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.testing import LoopbackSite, Reply
 
-from ..conftest import CRAWLER, crawler
+from ..conftest import CRAWLER, crawler_process
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def records(path):
 
 
 def test_crawl_writes_a_record_for_each_page(site, tmp_path):
-    done = crawler(
+    done = crawler_process(
         "crawl", site.url(), "--depth", "2", "--delay", "0", "-o", "out/pages.jsonl", cwd=tmp_path
     )
 
@@ -45,13 +45,13 @@ def test_crawl_writes_a_record_for_each_page(site, tmp_path):
 
 
 def test_the_default_output_is_named_after_the_host(site, tmp_path):
-    crawler("crawl", site.url(), "--depth", "0", cwd=tmp_path)
+    crawler_process("crawl", site.url(), "--depth", "0", cwd=tmp_path)
 
     assert len(records(tmp_path / f"crawls/127.0.0.1_{site.port}/pages.jsonl")) == 1
 
 
 def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
-    done = crawler("crawl", site.url(), "--delay", "0", "--json", cwd=tmp_path)
+    done = crawler_process("crawl", site.url(), "--delay", "0", "--json", cwd=tmp_path)
 
     summary = json.loads(done.stdout)
     assert summary["urls"]["done"] == 2
@@ -77,7 +77,7 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
     ],
 )
 def test_wrong_usage_is_one_clear_line_and_its_exit_code(tmp_path, args, code, complaint):
-    done = crawler(*args, cwd=tmp_path)
+    done = crawler_process(*args, cwd=tmp_path)
 
     assert done.returncode == code
     assert complaint in done.stderr
@@ -89,7 +89,7 @@ def test_a_page_that_fails_makes_the_exit_code_1(tmp_path):
     with LoopbackSite(
         {"/": '<a href="/cut">x</a>', "/cut": Reply(200, {"Content-Encoding": "gzip"}, b"junk")}
     ) as site:
-        done = crawler("crawl", site.url(), "--delay", "0", cwd=tmp_path)
+        done = crawler_process("crawl", site.url(), "--delay", "0", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "bad_encoding 1" in done.stdout

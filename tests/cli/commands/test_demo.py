@@ -2,7 +2,7 @@
 
 import json
 
-from ..conftest import crawler
+from ..conftest import crawler_process
 
 
 def records(path):
@@ -10,7 +10,7 @@ def records(path):
 
 
 def test_demo_crawls_the_bundled_site_and_reports(tmp_path):
-    done = crawler("demo", "--pages", "100", cwd=tmp_path)
+    done = crawler_process("demo", "--pages", "100", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert "98 done, 1 failed, 0 pending" in done.stdout

@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from gevent.event import Event
 
 from ..conftest import QUICK, crawler, job_of
 

@@ -3,13 +3,10 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 
-from crawler.testing import LoopbackSite
-
-from ..conftest import CRAWLER, QUICK, crawler, job_of, links
+from ..conftest import CRAWLER, QUICK, crawler, job_of
 
 
 def wait_for(condition):
@@ -29,14 +26,13 @@ def test_report_prints_the_final_report_again(linked, tmp_path):
     assert json.loads(told.stdout)["urls"]["done"] == 13
 
 
-def test_report_of_a_job_that_was_killed(tmp_path):
-    pages = {f"/{n}": links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) for n in range(40)}
-    with LoopbackSite(pages) as site:
-        command = [*CRAWLER, "crawl", site.url("/0"), "--depth", "9", "-s", "delay=0.05"]
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
-        wait_for(lambda: len(site.requests) > 15)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait(timeout=10)
+def test_report_of_a_job_that_was_killed(held, tmp_path):
+    process = subprocess.Popen(
+        [*CRAWLER, "crawl", held.url("/0"), *QUICK], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    wait_for(lambda: len(held.requests) > 10)
+    process.kill()
+    process.wait(timeout=10)
 
     shown = crawler("report", cwd=tmp_path)
 

@@ -9,7 +9,7 @@ from gevent.event import Event
 
 from crawler.testing import LoopbackSite
 
-from ..conftest import crawler, titles_spider
+from ..conftest import CRAWLER, crawler, titles_spider
 
 
 def test_run_writes_items_to_stdout_and_the_report_to_stderr(titles, tmp_path):
@@ -107,10 +107,15 @@ class Many(Spider):
 
 def test_what_nobody_reads_is_written_the_next_time(tmp_path):
     """The reader of the pipe goes away; the page that was being written is not lost."""
-    pages = {f"/{n}": f'<title>{n}</title><a href="/{n + 1}">next</a>' for n in range(8)}
-    with LoopbackSite(pages) as site:
-        text = titles_spider(site.url("/0"))
-        (tmp_path / "titles.py").write_text(text)
+    gone = Event()
+
+    def page(request):
+        n = int(request.url.rpartition("/")[2])
+        assert n < 2 or gone.wait(30)
+        return f'<title>{n}</title><a href="/{n + 1}">next</a>'
+
+    with LoopbackSite({f"/{n}": page for n in range(8)}) as site:
+        (tmp_path / "titles.py").write_text(titles_spider(site.url("/0")))
         args = ["run", "titles.py:Titles", "-s", "delay=0"]
         with subprocess.Popen([*CRAWLER, *args], cwd=tmp_path, stdout=subprocess.PIPE) as first:
             lines = [first.stdout.readline() for _ in range(2)]
