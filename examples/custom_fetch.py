@@ -1,4 +1,4 @@
-"""A Downloader takes any function from Request to Response: here, one that reads files."""
+"""A Downloader takes any function from Request to Response; this one reads files."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The registrar turns to the module with the lowest score, and the score is yours to define."""
+"""The registrar chooses the module with the lowest score; you can define the score."""
 
 from crawler import (
     Analyzer,

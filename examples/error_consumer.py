@@ -1,4 +1,4 @@
-"""Read every error in a loop of its own while the crawl goes on."""
+"""Read every error in a greenlet of its own while the crawl runs."""
 
 import gevent
 

@@ -1,4 +1,4 @@
-"""A Monitor records how a crawl goes and stops it when it has finished."""
+"""A Monitor records the progress of a crawl and stops it when it is finished."""
 
 from crawler import (
     Analyzer,

@@ -1,4 +1,4 @@
-"""What belongs to a crawl: accepted domains and depth, and why a URL was turned away."""
+"""The scope of a crawl: accepted domains and depth, and why a URL was turned away."""
 
 from crawler import (
     Analyzer,

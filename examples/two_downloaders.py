@@ -1,4 +1,4 @@
-"""Two downloaders share the load; one of them is slow, and gets less of it."""
+"""Two downloaders share the load; the slow one gets less of it."""
 
 import gevent
 

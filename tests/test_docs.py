@@ -35,6 +35,12 @@ def test_the_settings_reference_is_generated_from_the_code():
     )
 
 
+@pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=lambda page: page.stem)
+def test_the_source_files_it_names_exist(page):
+    for path in re.findall(r"`((?:crawler|tests|examples)/[\w/.]*)`", page.read_text()):
+        assert (DOCS.parent / path).exists(), path
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

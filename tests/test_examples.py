@@ -1,6 +1,5 @@
 """Every example runs as it stands, in a process of its own."""
 
-import re
 import struct
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 from crawler.testing import LoopbackSite, Reply
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-PROGRESS = r"\d+ pages and images, \d+ to go"
+
 ICON = b"\x00\x00\x01\x00\x01\x00"
 
 
@@ -26,6 +25,11 @@ def run(name, *args):
     done = start(name, *args)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_is_short(path):
+    assert len(path.read_text().splitlines()) <= 50
 
 
 def test_no_example_is_left_out():
@@ -116,10 +120,7 @@ def gallery():
 def test_finder(gallery, tmp_path):
     done = start("finder", "--first", gallery.url(), "--depth", 1, "--dir", tmp_path / "pictures")
 
-    assert done.returncode == 0
-    *progress, last = done.stderr.splitlines()
-    assert last == f"6 images in {tmp_path / 'pictures'}"
-    assert [line for line in progress if not re.fullmatch(PROGRESS, line)] == []
+    assert (done.returncode, done.stderr) == (0, "")
     saved = {path.name for path in (tmp_path / "pictures").iterdir()}
     assert len(saved) == 6
     assert sorted(name.rpartition("-")[0] for name in saved) == [
