@@ -28,6 +28,7 @@ STAGES = {
     "crawler.spider": "parse and links",
     "crawler.spider.resolve_href": "resolve",
     "crawler.frontier.frontier:admit": "admit: scope, seen, traps",
+    "crawler.frontier.frontier:admit_many": "admit: scope, seen, traps",
     "crawler.frontier.frontier:take": "frontier: take and settle",
     "crawler.frontier.frontier:fetched": "frontier: take and settle",
     "crawler.frontier.frontier:settle": "frontier: take and settle",
