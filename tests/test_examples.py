@@ -138,7 +138,7 @@ def test_finder(gallery, tmp_path):
     assert len(done.stdout.splitlines()) == 6
 
 
-def test_finder_says_what_is_wrong(tmp_path):
+def test_finder_reports_a_wrong_url(tmp_path):
     done = start("finder", "--first", "ftp://a.test/", "--dir", tmp_path)
 
     assert done.returncode == 2

@@ -68,14 +68,14 @@ def test_analyzers_are_compared_on_the_same_pages(bench):
         (("pool", "--history", "/dev/null/x"), "use --history to name another file"),
     ],
 )
-def test_what_cannot_be_measured_or_kept_is_refused_before(bench, words, complaint):
+def test_wrong_options_are_refused_before_anything_is_measured(bench, words, complaint):
     refused = bench(*words, check=False)
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert complaint in refused.stderr
 
 
-def test_a_result_that_cannot_be_kept_is_shown_all_the_same(bench):
+def test_a_result_that_cannot_be_saved_is_printed(bench):
     shown = bench("pool", *COMMANDS["pool"], "--history", "/dev/full", check=False)
 
     assert shown.returncode == 6

@@ -19,7 +19,7 @@ OWN_CONTENDERS = (crawl.BARE, crawl.OURS, crawl.RECORDS, crawl.DURABLE)
 CHEAT = "cheating:crawl_one_page"
 
 
-def test_a_crawl_has_a_sample_for_each_repeat_and_says_if_the_limit_is_kept(bench):
+def test_a_crawl_has_one_sample_per_repeat_and_shows_whether_targets_hold(bench):
     words = [*OPTIONS, "--repeats", "2"]
     report = json.loads(bench("crawl", *words, "--json").stdout)
 
@@ -38,7 +38,7 @@ def test_a_crawl_over_several_hosts_is_complete_too(bench):
     assert crawl.OURS.name in report["rows"]
 
 
-def test_who_fails_is_named_and_the_others_are_shown(monkeypatch, tmp_path, capsys):
+def test_a_contender_that_fails_is_named_and_the_others_are_shown(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     cheat = crawl.Contender("cheat", CHEAT)
 
@@ -52,7 +52,7 @@ def test_who_fails_is_named_and_the_others_are_shown(monkeypatch, tmp_path, caps
     assert history.trends(tmp_path / "kept")
 
 
-def test_without_a_limit_there_are_rows_and_no_ratios(monkeypatch):
+def test_without_the_bare_loop_there_are_rows_without_ratios(monkeypatch):
     monkeypatch.setattr(crawl, "BARE", crawl.Contender(crawl.BARE.name, "nowhere:crawl"))
     monkeypatch.setattr(fetch, "ROWS", {name: fetch.ROWS[name] for name in ("CurlFetch",)})
     monkeypatch.setattr(fetch, "find_spec", bool)
@@ -67,7 +67,7 @@ def test_without_a_limit_there_are_rows_and_no_ratios(monkeypatch):
     assert "CurlFetch" in fetch.show(fetched)
 
 
-def test_other_frameworks_are_asked_for_by_the_name_of_the_extra(monkeypatch):
+def test_a_missing_framework_is_an_error_that_names_the_extra(monkeypatch):
     monkeypatch.setattr(crawl, "find_spec", lambda _: None)
 
     with pytest.raises(
@@ -101,7 +101,7 @@ def crawled(**cpu):
     return {name: {"cpu_us": [us, us * 2], **samples} for name, us in cpu.items()}
 
 
-def test_targets_of_a_crawl_are_those_of_the_rows_there_are():
+def test_a_crawl_has_only_the_targets_of_its_rows():
     contenders = {
         "bare": crawl.BARE,
         "ours": crawl.OURS,

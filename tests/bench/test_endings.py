@@ -68,7 +68,9 @@ def bench(tmp_path):
     ("command", "processes", "at_work"),
     [("crawl", 2, "crawler-bench-*"), ("kill", 1, "killed-*/first/*")],
 )
-def test_whoever_was_started_ends_too(bench, tmp_path, command, processes, at_work, number):
+def test_child_processes_end_with_the_benchmark(
+    bench, tmp_path, command, processes, at_work, number
+):
     process = bench(command)
     begun = until(lambda: (found := children(process.pid))[processes - 1 :] and found)
     made = tmp_path / "made"
@@ -84,7 +86,7 @@ def test_whoever_was_started_ends_too(bench, tmp_path, command, processes, at_wo
         assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
 
 
-def test_a_child_that_nobody_listens_to_any_more_ends_without_a_word():
+def test_a_child_whose_output_is_closed_ends_silently():
     reading, writing = os.pipe()
     os.close(reading)
     child = Child("builtins:dict", patched=False)

@@ -14,7 +14,7 @@ OPTIONS = ["--pages", "100", "--hosts", "3", "--concurrency", "4"]
 CHEAT = "cheating:crawl_one_page"
 
 
-def test_the_profile_shares_the_whole_cost_out_between_stages(bench):
+def test_the_stages_and_the_functions_of_a_profile_have_the_same_total(bench):
     report = json.loads(bench("profile", *OPTIONS, "--json").stdout)
 
     by_stage, by_function = (
@@ -41,7 +41,7 @@ def test_the_cost_is_shared_by_the_number_of_samples(monkeypatch):
     assert "2000 µs of CPU per page" in profile.show(report, 1)
 
 
-def test_a_profile_of_a_part_is_none(monkeypatch):
+def test_an_incomplete_crawl_has_no_profile(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     monkeypatch.setattr(profile, "_SAMPLED", crawl.Contender("cheat", CHEAT))
 

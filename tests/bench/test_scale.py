@@ -3,7 +3,7 @@
 from crawler.bench import crawl, scale
 
 
-def test_growth_is_told_for_a_hundred_thousand_urls():
+def test_growth_is_computed_per_hundred_thousand_urls():
     small, first, last, spread_out = sizes = (
         *(scale.Size(pages, 1) for pages in (1000, 20_000, 70_000)),
         scale.Size(20_000, 10),

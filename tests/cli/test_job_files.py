@@ -13,7 +13,7 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_the_same_command_again_goes_on(linked, tmp_path):
+def test_the_same_command_continues_the_job(linked, tmp_path):
     command = ("crawl", linked.url("/"), *QUICK)
     first = crawler(*command, "--max-pages", "5", cwd=tmp_path)
     second = crawler(*command, cwd=tmp_path)
@@ -54,7 +54,7 @@ def test_fresh_asks_first_on_a_terminal(linked, tmp_path, terminal):
     assert len(linked.requests) == fetched
 
 
-def test_a_job_goes_on_only_with_the_files_it_has_written(linked, tmp_path):
+def test_a_job_continues_only_with_the_files_it_has_written(linked, tmp_path):
     """Another file would lack what was written before, and a finished job would write nothing."""
     command = ("crawl", linked.url("/"), *QUICK, "--job", "a")
     crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
@@ -71,7 +71,7 @@ def test_a_job_goes_on_only_with_the_files_it_has_written(linked, tmp_path):
     assert len(records(tmp_path / "one.jsonl")) == 13
 
 
-def test_what_has_changed_since_is_told(linked, tmp_path):
+def test_changed_settings_are_reported(linked, tmp_path):
     crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "1", cwd=tmp_path)
 
     deeper = crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "2", cwd=tmp_path)
@@ -97,7 +97,7 @@ def test_the_job_of_another_spider_is_refused(linked, tmp_path):
     assert "one is a job of the spider 'a', not of 'b'" in done.stderr
 
 
-def test_sigterm_leaves_a_job_that_can_be_gone_on_with(held, tmp_path):
+def test_sigterm_leaves_a_job_that_can_be_continued(held, tmp_path):
     command = ("crawl", held.url("/0"), *QUICK)
     process = subprocess.Popen(
         [*CRAWLER, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
@@ -125,7 +125,7 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def test_a_job_in_use_is_told_in_one_line(linked, tmp_path):
+def test_a_job_in_use_is_an_error_of_one_line(linked, tmp_path):
     from crawler.job.directory import Job
 
     with Job(tmp_path / "mine"):

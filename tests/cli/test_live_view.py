@@ -13,7 +13,7 @@ from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.testing import Site
 
 
-def test_a_host_and_what_it_rests_for_are_drawn_without_effect():
+def test_control_characters_in_hosts_and_reasons_are_escaped():
     scheduler = Scheduler()
     modules = ModuleArgs([Downloader(Site({}))], [Analyzer(lambda _: [])], [Pipeline()])
     scheduler.init(RequestArgs(), DataArgs(), modules)

@@ -38,9 +38,9 @@ def test_help_and_version_import_nothing_that_crawls(args):
         " if name in sys.modules])"
     )
 
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
 
-    assert told.stdout.splitlines()[-1] == "[]", told.stderr
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
@@ -95,7 +95,7 @@ SPIDERS = {
         ),
     ],
 )
-def test_an_error_is_one_line_and_a_traceback_only_if_asked_for(tmp_path, name, code, line):
+def test_an_error_is_one_line_and_a_traceback_with_v(tmp_path, name, code, line):
     for file in (name, "code_below.py"):
         (tmp_path / file).write_text(SPIDERS[file])
 
@@ -106,10 +106,10 @@ def test_an_error_is_one_line_and_a_traceback_only_if_asked_for(tmp_path, name, 
     assert short.returncode == before.returncode == after.returncode == code
     assert short.stderr.startswith(f"crawler: {line}")
     assert short.stderr.count("\n") == 1
-    for told in (before.stderr, after.stderr):
-        assert told.startswith("Traceback")
-        assert told.splitlines()[-1].startswith(f"crawler: {line}")
-        assert "\x1b" not in told
+    for trace in (before.stderr, after.stderr):
+        assert trace.startswith("Traceback")
+        assert trace.splitlines()[-1].startswith(f"crawler: {line}")
+        assert "\x1b" not in trace
 
 
 def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path):

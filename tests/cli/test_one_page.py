@@ -32,7 +32,7 @@ def site():
     ],
 )
 @pytest.mark.parametrize("command", ["fetch", "links"])
-def test_redirects_that_lead_nowhere_are_told_of_in_one_line(site, tmp_path, command, path, reason):
+def test_a_bad_redirect_is_an_error_of_one_line(site, tmp_path, command, path, reason):
     done = crawler(command, site.url(path), cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "")
@@ -42,10 +42,10 @@ def test_redirects_that_lead_nowhere_are_told_of_in_one_line(site, tmp_path, com
     assert len(site.requests) <= 11
 
 
-def test_robots_txt_is_not_asked_and_help_says_so(site, tmp_path):
+def test_robots_txt_is_not_read_and_help_says_so(site, tmp_path):
     done = crawler("fetch", site.url("/"), cwd=tmp_path)
-    told = crawler("fetch", "--help", cwd=tmp_path).stdout
+    help_text = crawler("fetch", "--help", cwd=tmp_path).stdout
 
     assert done.returncode == 0
     assert [hit.path for hit in site.requests] == ["/"]
-    assert "does not read robots.txt" in told
+    assert "does not read robots.txt" in help_text

@@ -67,7 +67,7 @@ def test_the_live_view_is_drawn_again_in_place(terminal, endless):
     assert COLOUR.search(screen.shown)
 
 
-def test_ctrl_c_finishes_what_is_in_flight_and_says_what_is_left(terminal, endless):
+def test_ctrl_c_finishes_the_requests_in_flight_and_prints_the_pages_left(terminal, endless):
     screen = terminal(*crawl_of(endless, *FAST))
     screen.read_until(r"[1-9]\d* done")
 
@@ -80,7 +80,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_what_is_left(terminal, endle
     assert "Traceback" not in screen.shown
 
 
-def test_ctrl_c_twice_drops_what_is_in_flight(terminal, hanging):
+def test_ctrl_c_twice_drops_the_requests_in_flight(terminal, hanging):
     screen = terminal("crawl", hanging.url(), "--delay", "0", "-s", "timeout=60")
     screen.read_until("2 in flight")
 
@@ -96,7 +96,7 @@ def test_ctrl_c_twice_drops_what_is_in_flight(terminal, hanging):
     ), "the cursor is shown again"
 
 
-def test_ctrl_c_ends_even_a_callback_that_never_lets_go(terminal, endless, tmp_path):
+def test_ctrl_c_ends_even_a_callback_that_never_yields(terminal, endless, tmp_path):
     (tmp_path / "stuck.py").write_text(
         f"""
 from crawler import Spider
@@ -119,7 +119,7 @@ class Stuck(Spider):
     assert screen.wait() == 130
 
 
-def test_no_colour_if_so_asked(terminal, endless):
+def test_no_color_turns_colours_off(terminal, endless):
     screen = terminal(*crawl_of(endless, *FAST), NO_COLOR="1")
 
     screen.read_until("limited by the delay", "slowest hosts")
@@ -193,7 +193,7 @@ def closed_pipe_as(descriptor):
 @pytest.mark.parametrize(
     "args", [["settings"], ["--help"], ["version"], ["crawl", "SITE", "--depth", "0"]]
 )
-def test_a_closed_pipe_is_no_reason_to_complain(args, endless, tmp_path):
+def test_a_closed_pipe_is_not_an_error(args, endless, tmp_path):
     args = [endless.url() if word == "SITE" else word for word in args]
 
     done = subprocess.run(
@@ -223,7 +223,7 @@ def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
     assert "time_limit" in done.stdout
 
 
-def test_nothing_of_a_page_reaches_the_terminal_raw(terminal, tmp_path):
+def test_text_of_a_page_is_escaped_on_a_terminal(terminal, tmp_path):
     pages = {
         "/": f'<title>{PWNED}</title><a href="/{PWNED}">x</a><a href="/coded">y</a>',
         "/coded": Reply(headers={"Content-Encoding": PWNED.replace("\x07", "\x9b")}, body="x"),

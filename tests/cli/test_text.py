@@ -8,7 +8,7 @@ from crawler.cli.text import clock, printable, printable_lines, size
 @example("\x1b]0;pwned\x07")
 @example("\x9b31m")
 @example("a\u202eb\u2028c\r\nd\x7f\ud800")
-def test_nothing_that_acts_on_a_terminal_is_left(text):
+def test_printable_text_has_no_control_characters(text):
     shown = printable(text)
 
     assert shown.isprintable()
@@ -16,7 +16,7 @@ def test_nothing_that_acts_on_a_terminal_is_left(text):
     assert all(line.isprintable() for line in printable_lines(text).split("\n"))
 
 
-def test_what_is_hidden_can_still_be_read():
+def test_escaped_characters_stay_readable():
     assert printable("/\x1b]0;pwned\x07/é") == r"/\x1b]0;pwned\x07/é"
     assert printable(ValueError("a\nb")) == r"a\nb"
     assert printable_lines("a\nb\tc") == "a\nb\\tc"

@@ -30,9 +30,9 @@ def test_each_setting_is_explained_as_text_and_as_json():
 def test_every_explanation_is_json_whatever_was_set():
     settings = Settings(ca_file=Path(__file__), domains=["a.test"])
 
-    told = json.loads(json.dumps([entry.to_dict() for entry in settings.explain()]))
+    rows = json.loads(json.dumps([entry.to_dict() for entry in settings.explain()]))
 
-    values = {entry["name"]: entry["value"] for entry in told}
+    values = {entry["name"]: entry["value"] for entry in rows}
     assert (values["ca_file"], values["domains"]) == (__file__, ["a.test"])
 
 
@@ -44,7 +44,7 @@ def test_what_was_changed_after_loading_came_from_code():
     assert str(depth) == "depth = 3 (code), over 2 (spider), 0 (default)"
 
 
-def test_only_what_is_asked_for_is_explained():
+def test_only_the_named_settings_are_explained():
     assert [entry.name for entry in Settings().explain("limits.total", "depth")] == [
         "timeout",
         "depth",

@@ -43,7 +43,7 @@ SOURCES = ["{toml}", "spider", "code", "CRAWLER_DELAY", "command line"]
 
 
 @pytest.mark.parametrize("used", range(1, 1 << len(LAYERS)))
-def test_of_those_who_give_a_value_the_last_counts_and_the_others_are_told(toml, used):
+def test_the_last_source_of_a_value_counts_and_the_others_are_listed(toml, used):
     path = toml("delay = 1")
     all_layers = {
         "toml": path,
@@ -58,9 +58,9 @@ def test_of_those_who_give_a_value_the_last_counts_and_the_others_are_told(toml,
     [delay] = settings.explain("delay")
 
     assert settings.politeness.delay == delay.value == numbers[-1] + 1
-    told = [(delay.source, delay.value), *((o.source, o.value) for o in delay.overridden)]
+    sources = [(delay.source, delay.value), *((o.source, o.value) for o in delay.overridden)]
     expected = [(SOURCES[n].format(toml=path), n + 1.0) for n in reversed(numbers)]
-    assert told == [*expected, ("default", 0.1)]
+    assert sources == [*expected, ("default", 0.1)]
 
 
 def test_settings_of_different_names_come_together_from_everywhere(toml):
@@ -143,7 +143,7 @@ def test_the_client_gets_what_was_set(tmp_path):
     assert (fetch._user_agent, fetch._verify, fetch._ca_file) == ("Bot/1", False, authorities)
 
 
-def test_the_client_has_a_connection_for_each_request_at_a_time():
+def test_the_client_has_a_connection_per_request_in_flight():
     assert Settings().fetch()._max_connections == 512
     assert Settings(concurrency=2000).fetch()._max_connections == 2000
 

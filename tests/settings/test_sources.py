@@ -38,7 +38,7 @@ def test_an_empty_variable_sets_nothing():
     assert Settings.load(environ={"CRAWLER_DELAY": " "}) == Settings()
 
 
-def test_the_variables_of_other_programs_are_none_of_ours():
+def test_variables_of_other_programs_are_ignored():
     others = {
         "CRAWLER_SERVICE_HOST": "10.0.0.1",
         "CRAWLER_PORT": "tcp://10.0.0.1:80",
@@ -50,7 +50,7 @@ def test_the_variables_of_other_programs_are_none_of_ours():
     assert Settings.load(environ=others) == Settings()
 
 
-def test_a_variable_that_is_nearly_a_setting_is_a_slip():
+def test_a_misspelt_variable_is_an_error():
     assert refusal(environ={"CRAWLER_CONCURENCY": "3"}) == (
         "unknown setting 'concurency': did you mean 'concurrency'? (from CRAWLER_CONCURENCY)"
     )
@@ -67,7 +67,7 @@ def test_crawler_toml_is_found_before_pyproject_toml(toml, tmp_path):
     assert find_toml(tmp_path) == own
 
 
-def test_the_file_is_sought_in_the_working_directory(toml, tmp_path, monkeypatch):
+def test_the_file_is_looked_up_in_the_working_directory(toml, tmp_path, monkeypatch):
     toml("delay = 1")
     monkeypatch.chdir(tmp_path)
 
@@ -87,14 +87,14 @@ def test_the_file_is_sought_in_the_working_directory(toml, tmp_path, monkeypatch
         ("pyproject.toml", "tool = 1", "{path}: tool must be a table, not 1"),
     ],
 )
-def test_a_mistake_in_a_file_is_told_with_its_name(toml, name, content, complaint):
+def test_a_mistake_in_a_file_is_an_error_with_its_name(toml, name, content, complaint):
     path = toml(content, name)
 
     pattern = re.escape(complaint.format(path=path)).replace(r"\.\*", ".*")
     assert re.search(pattern, refusal(toml=path))
 
 
-def test_a_file_that_is_not_text_is_told_by_its_name(toml):
+def test_a_binary_file_is_an_error_with_its_name(toml):
     path = toml("")
     path.write_bytes(b"\xff")
 

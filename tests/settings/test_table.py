@@ -57,11 +57,11 @@ def test_the_everyday_names_are_short():
         ("politness.delay", "delay"),
     ],
 )
-def test_an_unknown_name_is_told_with_the_nearest_there_is(name, meant):
+def test_an_unknown_name_is_an_error_that_suggests_the_nearest(name, meant):
     assert refusal(overrides={name: "1"}) == (
         f"unknown setting {name!r}: did you mean {meant!r}? (from command line)"
     )
 
 
-def test_a_name_like_no_other_is_told_without_a_guess():
+def test_a_name_unlike_any_other_is_an_error_without_a_suggestion():
     assert refusal(overrides={"zzz": "1"}) == "unknown setting 'zzz' (from command line)"

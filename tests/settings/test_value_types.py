@@ -147,11 +147,11 @@ SECONDS = "seconds (a number, or such as 500ms, 2m, 1h)"
         ("budget.min_rate", 0, "must be more than 0, or None, not 0.0"),
     ],
 )
-def test_a_wrong_value_is_told_with_what_was_expected_and_who_gave_it(name, given, complaint):
-    told = refusal(code={name: given})
+def test_a_wrong_value_is_an_error_with_what_was_expected_and_the_source(name, given, complaint):
+    message = refusal(code={name: given})
 
-    assert told.startswith(f"{name}: {complaint}")
-    assert told.endswith(" (from code)")
+    assert message.startswith(f"{name}: {complaint}")
+    assert message.endswith(" (from code)")
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
@@ -161,15 +161,15 @@ def test_any_text_is_a_value_or_an_error_that_names_the_setting(setting, text):
     try:
         settings = Settings.load(overrides={setting.name: text})
     except ValueError as error:
-        told = str(error)
+        message = str(error)
     else:
         settings.request_args().frontier()
         settings.module_args(*MODULES)
         settings.fetch()
         return
 
-    assert told.startswith(f"{setting.name}: ")
-    assert told.endswith(" (from command line)")
+    assert message.startswith(f"{setting.name}: ")
+    assert message.endswith(" (from command line)")
 
 
 NUMBERS = [s for s in SETTINGS if re.search("number|seconds|bytes", s.kind.name)]

@@ -33,7 +33,7 @@ def killed(lost=0):
     return Report("kill", {"pages": 400}, rows, kill._targets(rows, 0))
 
 
-def test_what_kills_cost_is_told_by_the_kill():
+def test_refetches_are_shown_per_kill():
     shown = kill.show(killed()).splitlines()
 
     assert shown[2].split() == [*["anywhere", "2", "2", "0", "0", "7.5,", "at", "most", "12"]]
@@ -44,7 +44,7 @@ def test_what_kills_cost_is_told_by_the_kill():
 
 
 @pytest.mark.parametrize(("lost", "code"), [(0, 0), (1, 5)])
-def test_the_exit_code_tells_that_pages_were_lost(lost, code, kept, monkeypatch):
+def test_lost_pages_change_the_exit_code(lost, code, kept, monkeypatch):
     monkeypatch.setattr(kill, "run", lambda *_, **__: killed(lost))
 
     ended = CliRunner().invoke(bench, ["kill", "--history", str(kept)])
@@ -52,7 +52,7 @@ def test_the_exit_code_tells_that_pages_were_lost(lost, code, kept, monkeypatch)
     assert (ended.exit_code, f"pages lost: {lost}.00" in ended.stdout) == (code, True)
 
 
-def test_who_lacks_an_extra_is_told_its_name(monkeypatch):
+def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
 
     with pytest.raises(FeedError, match=r"crawler\[parquet\]"):

@@ -7,7 +7,7 @@ from crawler.bench.kill.trial import Trial
 from crawler.testing import LoopbackSite
 
 
-def test_a_page_asked_for_again_was_lost_by_who_had_asked_before(tmp_path):
+def test_a_refetched_page_counts_for_the_process_that_had_requested_it(tmp_path):
     with LoopbackSite(dict.fromkeys(("/robots.txt", "/a", "/b", "/c"), "")) as site:
         trial = Trial(tmp_path, site, random.Random(0))
         for paths in (["/robots.txt", "/a", "/b"], ["/robots.txt", "/b"], ["/a", "/b", "/c", "/c"]):

@@ -22,7 +22,7 @@ def test_a_child_that_does_not_end_is_an_error():
         child.run(2)
 
 
-def test_a_child_tells_what_it_cost():
+def test_a_child_returns_its_cost():
     cost = Child("crawler.bench.parts.pool:measure", {"number": 10, "repeats": 1}).run(20)
 
     assert cost["cpu"] > 0

@@ -15,7 +15,7 @@ def kept(tmp_path):
     return tmp_path / "somewhere" / "results.jsonl"
 
 
-def test_history_tells_what_has_got_worse(kept):
+def test_history_marks_what_has_got_worse(kept):
     for cpu, rate in ((100.0, 10.0), (110.0, 10.0), (90.0, 10.0), (125.0, 7.0)):
         rows = {"ours": {"cpu_us": [cpu, cpu, 1000.0], "pages_per_second": [rate]}}
         append(kept, Report("crawl", {"pages": 5}, rows))
@@ -49,7 +49,7 @@ def test_one_page_that_was_lost_is_worse_than_none(kept):
     assert (trend.measure, trend.values, trend.is_worse) == ("lost", [0, 0, 7], True)
 
 
-def test_more_pages_a_second_are_no_worse_whoever_counts_them(kept):
+def test_more_pages_per_second_are_not_worse(kept):
     for rate in (100.0, 200.0):
         append(kept, Report("analyzers", {}, {"2": {analyzers._RATE: [rate]}}))
 
@@ -58,14 +58,14 @@ def test_more_pages_a_second_are_no_worse_whoever_counts_them(kept):
     assert (trend.change, trend.is_worse) == (1.0, False)
 
 
-def test_functions_are_not_kept(kept):
+def test_functions_are_not_saved(kept):
     rows = {"stage fetch": {"cpu_us": [1.0]}, "crawler.url:join:7": {"own_us": [1.0]}}
     append(kept, Report("profile", {}, rows))
 
     assert [trend.row for trend in trends(kept)] == ["stage fetch"]
 
 
-def test_runs_of_different_settings_are_told_apart(kept):
+def test_runs_with_different_settings_are_not_compared(kept):
     for pages in (5, 6, 5):
         append(kept, Report("crawl", {"pages": pages}, {"ours": {"cpu_us": [float(pages)]}}))
 
@@ -105,7 +105,7 @@ GOOD = {"at": "", "command": "x", "setting": {}, "rows": {"a": {"us": 1}}}
         ),
     ],
 )
-def test_a_line_that_is_no_result_is_named(kept, line):
+def test_an_invalid_line_is_an_error_with_its_number(kept, line):
     append(kept, Report("crawl", {}, {}))
     with kept.open("ab") as file:
         file.write(line + b"\n")

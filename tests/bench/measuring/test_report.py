@@ -3,7 +3,7 @@
 from crawler.bench.measuring.report import Target, spread, table, times
 
 
-def test_a_target_says_if_it_holds():
+def test_a_target_shows_whether_it_holds():
     assert str(Target("ours, of theirs", 1.5, 1.6)) == "yes ours, of theirs: 1.50 (≤ 1.6)"
     assert str(Target("ours, of theirs", 1.7, 1.6)) == "NO  ours, of theirs: 1.70 (≤ 1.6)"
     assert Target("theirs, of ours", 8.0, 8.0, at_least=True).holds

@@ -14,7 +14,7 @@ def test_nothing_measured_is_an_error():
         interleaved(["a", "b"], 2, fail, bool)
 
 
-def test_a_row_that_fails_later_is_none():
+def test_a_row_that_fails_in_a_later_round_is_removed():
     left = {"a": [1.0, 2.0], "b": [3.0]}
 
     def measure(name):

@@ -4,7 +4,7 @@ from crawler.bench.measuring.report import Report
 from crawler.bench.parts import analyzers
 
 
-def test_what_analyzers_are_worth_is_told_as_a_target():
+def test_the_gain_of_analyzers_is_a_target():
     rows = {
         "0 analyzers": {analyzers._RATE: [100.0], "cpu_ms": [6.0]},
         "2 analyzers": {analyzers._RATE: [160.0], "cpu_ms": [7.0]},

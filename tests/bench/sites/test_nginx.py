@@ -30,7 +30,7 @@ def get(site, target):
         return answer.read(), answer.headers["content-type"]
 
 
-def test_nginx_is_found_where_only_root_looks(monkeypatch, tmp_path):
+def test_nginx_is_found_outside_of_path(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(nginx, "_PLACES", (str(tmp_path),))
     assert sites.server_name() == "own server"

@@ -42,14 +42,14 @@ def test_serves_every_page_and_counts_them(site):
 
 
 @pytest.mark.parametrize("target", ["/robots.txt", "/page/40", "/page/x", "/elsewhere"])
-def test_what_is_no_page_is_missing(site, target):
+def test_an_unknown_path_is_a_404(site, target):
     with pytest.raises(urllib.error.HTTPError, match="404"):
         get(site, target)
 
     assert site.counts() == (0, 0)
 
 
-def test_our_server_goes_on_where_a_client_reads_slowly():
+def test_our_server_continues_with_a_slow_client():
     with sites.OwnServer(Shape(10, size=4_000_000)) as site:
         request = b"GET /page/%d HTTP/1.1\r\nHost: x\r\n\r\n"
         with socket.create_connection(("127.0.0.1", site.shape.port), timeout=5) as client:
@@ -64,7 +64,7 @@ def test_our_server_goes_on_where_a_client_reads_slowly():
                 assert received.read(len(body)) == body
 
 
-def test_a_crawl_that_is_not_complete_is_no_row(monkeypatch):
+def test_an_incomplete_crawl_is_an_error(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     cheat = Contender("cheat", "cheating:crawl_one_page")
 
@@ -78,7 +78,7 @@ def test_a_crawl_that_is_not_complete_is_no_row(monkeypatch):
         sample(site, cheat, 1)
 
 
-def test_an_error_has_what_the_server_says_too():
+def test_an_error_includes_the_errors_of_the_server():
     class Ill:
         server, shape = "nginx", Shape(1)
 

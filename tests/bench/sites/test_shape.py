@@ -28,7 +28,7 @@ def test_every_page_can_be_reached_from_the_first(pages, links, absolute):
     assert known == set(range(pages))
 
 
-def test_pages_are_the_same_every_time_and_of_the_size_that_was_asked_for():
+def test_pages_are_the_same_every_time_and_have_the_given_size():
     one, other = Shape(2000), Shape(2000)
 
     sizes = [len(one.page(number)) for number in range(2000)]
@@ -49,16 +49,16 @@ def test_each_host_has_a_run_of_pages():
 
 
 @pytest.mark.parametrize("hosts", [0, 6])
-def test_a_site_has_a_page_for_each_host_at_least(hosts):
+def test_a_site_needs_a_page_per_host(hosts):
     with pytest.raises(ValueError, match=f"from 1 to the 5 pages, not {hosts}"):
         Shape(5, hosts=hosts, absolute=True)
 
 
-def test_fewer_links_than_lead_everywhere_are_refused():
+def test_too_few_links_are_refused():
     with pytest.raises(ValueError, match="links must be 31 or more, not 30"):
         Shape(5, links=30)
 
 
-def test_several_hosts_need_whole_urls():
+def test_several_hosts_need_absolute_urls():
     with pytest.raises(ValueError, match="absolute"):
         Shape(5, hosts=2)

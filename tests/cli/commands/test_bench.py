@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("term", "shown"), [("dumb", "1/3 ours\n"), ("xterm", "\r\033[K1/3 ours\r\033[K")]
 )
-def test_only_a_terminal_that_can_go_back_is_told_to(term, shown, monkeypatch):
+def test_progress_is_shown_in_place_only_if_the_terminal_can_do_that(term, shown, monkeypatch):
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr(sys, "stderr", Terminal())
 

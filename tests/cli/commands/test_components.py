@@ -8,7 +8,7 @@ from ..conftest import crawler
 @pytest.mark.parametrize(
     "args", [["demo", "--pages", "-4"], ["components", "titles.py:Titles", "--pages", "-1"]]
 )
-def test_a_number_of_pages_is_one(titles, tmp_path, args):
+def test_a_negative_number_of_pages_is_an_error(titles, tmp_path, args):
     done = crawler(*args, cwd=tmp_path)
 
     assert done.returncode == 2
@@ -35,5 +35,5 @@ class Ordered(Titles):
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["download", "middleware", "Cookies"]
     assert any(line.startswith("Depth.process_request: ") and "calls" in line for line in lines)
-    told = crawler("components", "--help", cwd=tmp_path).stdout
-    assert "the number of calls, drops and failures" in " ".join(told.split())
+    help_text = crawler("components", "--help", cwd=tmp_path).stdout
+    assert "the number of calls, drops and failures" in " ".join(help_text.split())

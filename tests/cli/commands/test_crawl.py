@@ -76,7 +76,7 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
         (["fly"], 2, "No such command 'fly'"),
     ],
 )
-def test_wrong_usage_is_one_clear_line_and_its_exit_code(tmp_path, args, code, complaint):
+def test_wrong_usage_is_one_line_and_its_exit_code(tmp_path, args, code, complaint):
     done = crawler_process(*args, cwd=tmp_path)
 
     assert done.returncode == code
@@ -96,7 +96,7 @@ def test_a_page_that_fails_makes_the_exit_code_1(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_finishes_what_is_in_flight_and_exits_with_3(tmp_path, number):
+def test_a_signal_finishes_the_requests_in_flight_and_exits_with_3(tmp_path, number):
     with _endless_site() as site:
         process = subprocess.Popen(
             [*CRAWLER, "crawl", site.url(), "--depth", "99"],

@@ -24,7 +24,7 @@ def site():
 
 
 @pytest.mark.parametrize("option", [[], ["--headers"], ["--json"]])
-def test_a_page_that_is_no_success_is_printed_and_told_of(site, tmp_path, option):
+def test_an_error_page_is_printed_and_the_exit_code_is_1(site, tmp_path, option):
     done = crawler("fetch", site.url("/gone"), *option, cwd=tmp_path)
 
     assert done.returncode == 1

@@ -12,10 +12,10 @@ def test_jobs_lists_them(linked, tmp_path):
     crawler("crawl", linked.url("/"), *QUICK, "--max-pages", "3", cwd=tmp_path)
 
     shown = crawler("jobs", cwd=tmp_path)
-    [told] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
+    [row] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
 
     assert re.match(r"crawls/127\.0\.0\.1_\d+ +finished +3 done", shown.stdout), shown.stderr
-    assert (told["job"], told["done"], told["spider"]) == (job_of(linked), 3, "pages")
+    assert (row["job"], row["done"], row["spider"]) == (job_of(linked), 3, "pages")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def three_jobs(linked, tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"x\n", b"", bytes(5000)])
-def test_a_damaged_job_is_told_of_and_the_others_are_listed(three_jobs, damage):
+def test_a_damaged_job_is_reported_and_the_others_are_listed(three_jobs, damage):
     (three_jobs / "crawls/b/state.db").write_bytes(damage)
 
     shown = crawler("jobs", cwd=three_jobs)
@@ -49,7 +49,7 @@ def test_a_damaged_job_is_told_of_and_the_others_are_listed(three_jobs, damage):
     assert b["job"] == "crawls/b"
 
 
-def test_where_there_are_no_jobs_that_is_said(tmp_path):
+def test_a_directory_without_jobs_is_reported(tmp_path):
     (tmp_path / "empty").mkdir()
 
     nothing = crawler("jobs", cwd=tmp_path)

@@ -25,7 +25,7 @@ def site():
         yield site
 
 
-def test_what_has_no_links_gives_no_line(site, tmp_path):
+def test_a_page_without_links_prints_nothing(site, tmp_path):
     plain = crawler("links", site.url("/picture"), cwd=tmp_path)
     as_json = crawler("links", site.url("/picture"), "--json", cwd=tmp_path)
 
@@ -33,7 +33,7 @@ def test_what_has_no_links_gives_no_line(site, tmp_path):
     assert json.loads(as_json.stdout) == []
 
 
-def test_the_links_of_a_page_that_is_no_success_are_told_of_as_such(site, tmp_path):
+def test_the_links_of_an_error_page_are_printed_and_the_exit_code_is_1(site, tmp_path):
     done = crawler("links", site.url("/gone"), cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "")

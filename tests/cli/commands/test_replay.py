@@ -1,4 +1,4 @@
-"""A spider on an archive: what is missing there is told of, never passed over."""
+"""A spider runs on an archive; pages that are missing there are reported."""
 
 import json
 
@@ -43,7 +43,7 @@ def test_a_whole_archive_gives_the_items_and_nothing_else(home, name):
     assert sorted(titles) == ["A", "Home"]
 
 
-def test_a_page_that_is_not_in_the_archive_is_told_of(home):
+def test_a_page_that_is_not_in_the_archive_is_reported(home):
     done = crawler("replay", "a.warc.gz", "other.py", cwd=home)
 
     assert (done.returncode, done.stdout) == (1, "")

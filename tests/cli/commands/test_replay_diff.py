@@ -19,10 +19,10 @@ def test_an_archive_is_replayed_without_the_site_and_differences_are_shown(title
     )
 
     args = ("replay", "a.warc.gz", "titles.py:Titles", "--diff", "items.jsonl", "--json")
-    told = json.loads(crawler(*args, cwd=tmp_path).stdout)
+    changes = json.loads(crawler(*args, cwd=tmp_path).stdout)
 
-    assert told["gone"] == [{"title": "Old", "tag": None}]
-    assert {"title": "Home", "tag": None} in told["new"]
+    assert changes["gone"] == [{"title": "Old", "tag": None}]
+    assert {"title": "Home", "tag": None} in changes["new"]
     assert again.returncode == 0, again.stderr
     assert again.stdout == "no difference\n"
     assert changed.returncode == 5

@@ -20,10 +20,10 @@ def test_report_prints_the_final_report_again(linked, tmp_path):
     done = crawler("crawl", linked.url("/"), *QUICK, cwd=tmp_path)
 
     again = crawler("report", cwd=tmp_path)
-    told = crawler("report", job_of(linked), "--json", cwd=tmp_path)
+    as_json = crawler("report", job_of(linked), "--json", cwd=tmp_path)
 
     assert again.stdout == done.stdout
-    assert json.loads(told.stdout)["urls"]["done"] == 13
+    assert json.loads(as_json.stdout)["urls"]["done"] == 13
 
 
 def test_report_of_a_job_that_was_killed(held, tmp_path):
@@ -47,9 +47,9 @@ def test_report_of_a_job_that_is_running_says_so(linked, tmp_path):
 
     with Job(tmp_path / "mine"):
         shown = crawler("report", "mine", cwd=tmp_path)
-        told = crawler("report", "mine", "--json", cwd=tmp_path)
+        as_json = crawler("report", "mine", "--json", cwd=tmp_path)
 
     assert re.search(r"pages +13 done, 0 failed, 0 left", shown.stdout), shown.stderr
     assert re.search(rf"running +process {os.getpid()} on ", shown.stdout)
     assert "not by itself" not in shown.stdout
-    assert json.loads(told.stdout)["user"].startswith(f"process {os.getpid()} on ")
+    assert json.loads(as_json.stdout)["user"].startswith(f"process {os.getpid()} on ")

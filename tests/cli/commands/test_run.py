@@ -46,7 +46,7 @@ def test_run_writes_several_files_at_once(titles, tmp_path):
         (["titles.py:Titles", "--min-items", "-1"], "-1"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(titles, tmp_path, args, complaint):
+def test_wrong_usage_is_an_error_of_one_line(titles, tmp_path, args, complaint):
     done = crawler("run", *args, cwd=tmp_path)
 
     assert done.returncode == 2
@@ -71,7 +71,7 @@ def test_quality_gates_decide_the_exit_code_and_the_report(titles, tmp_path):
     assert fine.returncode == 1
 
 
-def test_one_first_url_may_be_given_as_an_argument(titles, tmp_path):
+def test_a_start_url_can_be_given_as_an_argument(titles, tmp_path):
     url = f"start_urls={titles.url('/a')}"
 
     done = crawler("run", "titles.py:Titles", "-a", url, "-s", "delay=0", cwd=tmp_path)
@@ -105,7 +105,7 @@ class Many(Spider):
     assert "Traceback" not in done.stderr
 
 
-def test_what_nobody_reads_is_written_the_next_time(tmp_path):
+def test_items_after_a_closed_pipe_are_written_by_the_next_run(tmp_path):
     """The reader of the pipe goes away; the page that was being written is not lost."""
     gone = Event()
 

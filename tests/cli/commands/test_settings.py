@@ -18,5 +18,5 @@ def test_settings_are_explained(tmp_path):
     assert {"delay", "concurrency"} <= {row["name"] for row in json.loads(everything.stdout)}
     assert unknown.returncode == 2
     assert "did you mean 'delay'" in unknown.stderr
-    told = " ".join(crawler("settings", "--help", cwd=tmp_path).stdout.split())
-    assert f"`crawler crawl` sets depth to {Pages.max_depth}." in told
+    help_text = " ".join(crawler("settings", "--help", cwd=tmp_path).stdout.split())
+    assert f"`crawler crawl` sets depth to {Pages.max_depth}." in help_text

@@ -7,7 +7,7 @@ import pytest
 from ..conftest import QUICK, crawler
 
 
-def test_urls_tells_each_outcome_once(linked, tmp_path):
+def test_urls_prints_each_url_once(linked, tmp_path):
     crawler("crawl", linked.url("/"), *QUICK, "--job", "here", cwd=tmp_path)
 
     lines = crawler("urls", "here", cwd=tmp_path).stdout.splitlines()
@@ -17,12 +17,12 @@ def test_urls_tells_each_outcome_once(linked, tmp_path):
     assert len(lines) == len(set(lines)) == 15
     assert sum(line.startswith("done ") for line in lines) == 13
     assert any(line.endswith(moved) for line in lines), lines
-    told = {story["url"]: story["reason"] for story in map(json.loads, away.splitlines())}
-    assert told["http://elsewhere.test/"] == "domain"
+    reasons = {story["url"]: story["reason"] for story in map(json.loads, away.splitlines())}
+    assert reasons["http://elsewhere.test/"] == "domain"
 
 
 @pytest.mark.parametrize("command", ["urls", "report"])
-def test_what_is_no_job_is_told_in_one_line(tmp_path, command):
+def test_a_directory_without_a_job_is_an_error_of_one_line(tmp_path, command):
     (tmp_path / "empty").mkdir()
 
     done = crawler(command, "empty", cwd=tmp_path)

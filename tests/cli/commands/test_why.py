@@ -16,7 +16,7 @@ def three_jobs(linked, tmp_path):
     return tmp_path
 
 
-def test_a_damaged_job_does_not_keep_the_others_from_telling_why(linked, three_jobs):
+def test_a_damaged_job_is_reported_and_the_others_are_searched(linked, three_jobs):
     (three_jobs / "crawls/b/state.db").write_text("x")
 
     shown = crawler("why", linked.url("/0"), cwd=three_jobs)
@@ -30,7 +30,7 @@ def test_a_damaged_job_does_not_keep_the_others_from_telling_why(linked, three_j
     assert (a["status"], b.keys(), c["status"]) == ("done", {"job", "error"}, "done")
 
 
-def test_why_tells_the_story_of_a_url(linked, tmp_path):
+def test_why_prints_the_history_of_a_url(linked, tmp_path):
     crawler("crawl", linked.url("/"), *QUICK, cwd=tmp_path)
 
     page = crawler("why", linked.url("/0"), cwd=tmp_path)
