@@ -9,7 +9,7 @@ from ..conftest import QUICK, crawler, job_of
 
 
 def test_jobs_lists_them(linked, tmp_path):
-    crawler("crawl", linked.url("/"), *QUICK, "--max-pages", "3", cwd=tmp_path)
+    crawler("crawl", linked.url("/0"), *QUICK, "--max-pages", "3", cwd=tmp_path)
 
     shown = crawler("jobs", cwd=tmp_path)
     [row] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
