@@ -125,7 +125,7 @@ _CRAWL_OPTIONS = (
         "write_to",
         multiple=True,
         metavar="FILE",
-        help="Write the items to FILE.",
+        help="Write the items to FILE and replace its content.",
     ),
     click.option(
         "-o",

@@ -1,4 +1,4 @@
-"""Functions that tests run in child processes in place of honest ones."""
+"""Functions that tests run in child processes: a contender that cheats, and one that does not end."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""Each measurement runs, with numbers too small to mean anything."""
+"""Each benchmark runs, with numbers too small to be meaningful."""
 
 import json
 

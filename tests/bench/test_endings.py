@@ -1,4 +1,4 @@
-"""A benchmark that is ended from outside leaves no process behind, and no folder."""
+"""A benchmark that is stopped by a signal leaves no process and no folder behind."""
 
 import os
 import signal

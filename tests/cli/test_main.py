@@ -1,4 +1,4 @@
-"""What surrounds every command: what is imported when, and what is said when it fails."""
+"""The parts of every command: imports, errors, exit codes and the log."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""One page without a crawl: what is printed, what is said, and how it ends."""
+"""One page without a crawl: redirects, robots.txt and errors."""
 
 import pytest
 

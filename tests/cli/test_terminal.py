@@ -1,4 +1,4 @@
-"""What a person sees, on a real pseudo-terminal; and what a pipe gets instead."""
+"""What a pseudo-terminal shows, and what a pipe gets instead."""
 
 import os
 import re
