@@ -141,7 +141,7 @@ SECONDS = "seconds (a number, or such as 500ms, 2m, 1h)"
         ("domains", 7, "expected a list, not 7"),
         ("domains", [7], "expected text, not [7]"),
         ("domains", "http://a.test/", "accepted domain 'http://a.test/' is a URL: give the host"),
-        ("include", "(", "pattern '(' is no regular expression: missing )"),
+        ("include", "(", "pattern '(' is not a regular expression: missing )"),
         ("retries.statuses", "99", "expected a status code, 100 or more, not '99'"),
         ("allow_addresses", "a/b", "'a/b' is not a host, an address or a network"),
         ("budget.min_rate", 0, "must be more than 0, or None, not 0.0"),
