@@ -310,6 +310,48 @@ class Item:
         return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
 
 
+def is_item(value: object) -> bool:
+    """Return whether *value* is a mapping, or an object of a dataclass, attrs or pydantic class."""
+    if type(value) is dict or isinstance(value, Mapping):
+        return True
+    if isinstance(value, type | Request | Response | Item | Link | Links):
+        return False
+    kind = type(value)
+    return any(hasattr(kind, mark) for mark in _ITEM_KINDS)
+
+
+def fields_of(value: object) -> Mapping[Any, Any] | None:
+    """Return the fields of a mapping or of an object of one of the item classes; else None."""
+    if isinstance(value, Mapping):
+        return value
+    kind = type(value)
+    for mark, read in _ITEM_KINDS.items():
+        if hasattr(kind, mark):
+            return read(value)
+    return None
+
+
+def _dataclass_fields(value: Any) -> Mapping[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _attrs_fields(value: Any) -> Mapping[str, Any]:
+    return {field.name: getattr(value, field.name) for field in value.__attrs_attrs__}
+
+
+def _pydantic_fields(value: Any) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = type(value).model_dump(value)
+    return fields
+
+
+#: The attribute that marks a class whose objects are items, and how their fields are read.
+_ITEM_KINDS: Mapping[str, Callable[[Any], Mapping[str, Any]]] = {
+    "__dataclass_fields__": _dataclass_fields,
+    "__attrs_attrs__": _attrs_fields,
+    "model_dump": _pydantic_fields,
+}
+
+
 _set_class = vars(object)["__class__"].__set__
 
 

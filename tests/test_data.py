@@ -1,12 +1,16 @@
 import copy
 import dataclasses
 import io
+from collections import UserDict
+from types import MappingProxyType
 
+import attrs
+import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Item, Request, Response
+from crawler.data import Headers, Item, Link, Links, Request, Response, fields_of, is_item
 
 URL = "http://site.test/"
 
@@ -457,3 +461,59 @@ def test_an_item_knows_where_it_is_from_and_cannot_be_given_another_value():
     assert str(item) == "dict from http://site.test/ [7f]"
     with pytest.raises(dataclasses.FrozenInstanceError):
         item.value = {"a": 1}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Quote:
+    text: str
+
+
+AttrsQuote = attrs.make_class("AttrsQuote", ["text"], slots=True, frozen=True)
+PydanticQuote = pydantic.create_model("PydanticQuote", text=str)
+ITEMS = {
+    "dict": {"text": "To be"},
+    "mapping": MappingProxyType({"text": "To be"}),
+    "user mapping": UserDict(text="To be"),
+    "dataclass": Quote("To be"),
+    "attrs": AttrsQuote("To be"),
+    "pydantic": PydanticQuote(text="To be"),
+}
+NO_ITEMS = {
+    "nothing": None,
+    "text": "To be",
+    "bytes": b"To be",
+    "number": 1,
+    "list": [{"text": "To be"}],
+    "pairs": [("text", "To be")],
+    "object": object(),
+    "dataclass itself": Quote,
+    "attrs class itself": AttrsQuote,
+    "pydantic class itself": PydanticQuote,
+}
+
+
+@pytest.mark.parametrize("value", ITEMS.values(), ids=ITEMS)
+def test_mappings_and_objects_with_named_fields_are_items(value):
+    assert is_item(value)
+    assert fields_of(value) == {"text": "To be"}
+
+
+@pytest.mark.parametrize("value", NO_ITEMS.values(), ids=NO_ITEMS)
+def test_anything_else_is_not_an_item_and_has_no_fields(value):
+    assert not is_item(value)
+    assert fields_of(value) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Request(URL),
+        Response(URL, 200),
+        Link(URL, 1, None),
+        Links([URL], 1, None),
+        Item({}, Request(URL)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_flows_through_a_crawl_is_not_an_item_itself(value):
+    assert not is_item(value)

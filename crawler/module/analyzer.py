@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import GeneratorType
 from typing import Any
 
-from ..data import Item, Link, Links, Request, Response, new_id
+from ..data import Item, Links, Request, Response, is_item, new_id
 from ..errors import AnalyzeError, ModuleError
 from ..url import resolve_or_keep
 from .base import Module, name_of, one_of
@@ -126,18 +125,6 @@ class Analyzer(Module):
 
     def _extra(self) -> dict[str, Any]:
         return {"parser_number": len(self.parsers)}
-
-
-def is_item(value: object) -> bool:
-    """A mapping, or an instance of a dataclass, an attrs class or a pydantic model."""
-    if type(value) is dict or isinstance(value, Mapping):
-        return True
-    if isinstance(value, type | Request | Response | Item | Link):
-        return False
-    kind = type(value)
-    return dataclasses.is_dataclass(kind) or any(
-        hasattr(kind, name) for name in ("__attrs_attrs__", "__pydantic_fields__")
-    )
 
 
 def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Links:

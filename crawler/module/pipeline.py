@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..data import Item
+from ..data import Item, is_item
 from ..errors import DropItem, PipelineError
-from .analyzer import is_item
 from .base import Module, name_of, one_of
 
 #: Takes the user's value and returns the value for the next processor, or raises DropItem.
