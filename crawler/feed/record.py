@@ -24,7 +24,6 @@ text, and so do integers beyond 64 bits. A record without fields makes no row th
 from __future__ import annotations
 
 import base64
-import dataclasses
 import json
 import math
 import re
@@ -38,6 +37,8 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from ..data import fields_of
+
 Cell: TypeAlias = "str | int | float | bool | None"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
@@ -48,7 +49,7 @@ _INT64 = range(-(2**63), 2**63)
 
 def as_record(value: object) -> dict[str, Any]:
     """Return the fields of *value* as JSON knows them; a field that cannot be is named."""
-    fields = _fields(value)
+    fields = fields_of(value)
     if fields is None:
         raise TypeError(
             f"a record is a mapping or a dataclass, attrs or pydantic object, not {value!r:.200}"
@@ -83,20 +84,6 @@ def cell(value: Any) -> Cell:
 def weight(row: Mapping[str, Cell]) -> int:
     """Return about how many bytes of text *row* holds."""
     return sum([len(value) for value in row.values() if type(value) is str])
-
-
-def _fields(value: object) -> Mapping[Any, Any] | None:
-    if isinstance(value, Mapping):
-        return value
-    kind: Any = type(value)
-    if dataclasses.is_dataclass(kind):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
-    if hasattr(kind, "__attrs_attrs__"):
-        return {field.name: getattr(value, field.name) for field in kind.__attrs_attrs__}
-    if hasattr(kind, "model_dump"):
-        dumped: Mapping[str, Any] = kind.model_dump(value)
-        return dumped
-    return None
 
 
 def plain(value: Any) -> Any:
@@ -137,7 +124,7 @@ def _unusual(value: Any) -> Any:
             return sorted(map(plain, value), key=to_json)
         case Sequence():
             return [plain(element) for element in value]
-    fields = _fields(value)
+    fields = fields_of(value)
     if fields is None:
         raise TypeError(f"{_described(value)} is not something a feed can write")
     return _object(fields)

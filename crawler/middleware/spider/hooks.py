@@ -10,7 +10,7 @@ from typing import Any
 
 import gevent
 
-from ...data import Request
+from ...data import Request, is_item
 from ...errors import DropItem
 from ..download.chain import MiddlewareError
 
@@ -115,21 +115,22 @@ class Hook:
 
 
 def results(value: Any) -> Generator[Any, None, None]:
-    """Read what a hook returned: None is nothing, and a URL or an item is one, not several."""
+    """
+    Yield the elements of what a hook returned; None has none.
+
+    A URL or an item is one element, although it may be iterable: mappings are, and so is
+    every pydantic model.
+    """
     if value is None:
         return
-    if _is_one(value) or not isinstance(value, Iterable):
+    if (
+        isinstance(value, Request | str | bytes)
+        or is_item(value)
+        or not isinstance(value, Iterable)
+    ):
         yield value
     else:
         yield from value
-
-
-def _is_one(value: Any) -> bool:
-    """Items may be iterable too: mappings are, and so is every pydantic model."""
-    return isinstance(value, Request | str | bytes | Mapping) or any(
-        hasattr(type(value), mark)
-        for mark in ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__")
-    )
 
 
 def _checked(kind: str, passed: Any) -> Any:
