@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawler.data import Headers, Request, Response
 from crawler.errors import FetchError, StateError
 from crawler.feed import FeedError, WarcSite, WarcWriter
-from crawler.feed.warc import reader as warcfile
+from crawler.feed.warc import reader
 from crawler.module import Downloader
 from crawler.testing import LoopbackSite, Reply, Site
 
@@ -46,7 +46,7 @@ def records(path):
 
 
 def answers(path):
-    found = [record.fields for record in warcfile.records(path.read_bytes())]
+    found = [record.fields for record in reader.records(path.read_bytes())]
     return [fields["warc-target-uri"] for fields in found if fields["warc-type"] == "response"]
 
 
@@ -380,7 +380,7 @@ def test_an_archive_torn_at_any_byte_gives_what_is_whole(path):
     whole = path.stat().st_size
     write(path, page("/2", b"two" * 50), append=True)
     content = path.read_bytes()
-    ends = [record.end for record in warcfile.records(content)]
+    ends = [record.end for record in reader.records(content)]
 
     for end in range(whole, len(content) + 1):
         path.write_bytes(content[:end])
