@@ -67,9 +67,8 @@ class Output(ABC):
     @abstractmethod
     def _release(self) -> None: ...
 
-    def _check_open(self) -> None:
-        if self.closed:
-            raise StateError(f"{self.path} is closed: nothing more can be written to it")
+    def _closed_error(self) -> StateError:
+        return StateError(f"{self.path} is closed: nothing more can be written to it")
 
     def _too_short(self, position: int, end: int, unit: str) -> FeedError:
         return FeedError(
@@ -92,10 +91,16 @@ class Feed(Output):
     """An output of records, and a processor for a Pipeline: it passes on what it wrote."""
 
     def __call__(self, value: Value) -> Value:
-        self._check_open()
-        self._write(as_record(value))
-        self.written += 1
+        """Write *value*, which may be anything that as_record() takes, and return it."""
+        self.write(as_record(value))
         return value
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write a *record* that as_record() has made; the feed does not change it."""
+        if self.closed:
+            raise self._closed_error()
+        self._write(record)
+        self.written += 1
 
     @abstractmethod
     def _write(self, record: dict[str, Any]) -> None: ...

@@ -123,7 +123,7 @@ class JobOutputs:
 def _write(feed: Feed, record: dict[str, Any]) -> None:
     """Write one record; one that cannot be written does not cost the others."""
     try:
-        feed(record)
+        feed.write(record)
     except (ValueError, TypeError) as error:
         log.warning("a record cannot be written to %s: %s: %.200r", feed.path, error, record)
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from crawler.data import Item, Request
 from crawler.errors import StateError
-from crawler.feed import Feed, FeedError
+from crawler.feed import Feed, FeedError, as_record
 from crawler.module import Pipeline
 
 RECORDS = [{"n": n, "name": f"record {n}"} for n in range(10)]
@@ -53,6 +53,17 @@ def test_a_feed_is_a_processor_that_passes_on_what_it_wrote(kind, home):
     assert item.value is quote
     assert feed.written == 1
     assert kind.read(home) == [{"text": "To be"}]
+
+
+def test_a_record_made_before_is_written_as_it_is(kind, home):
+    record = as_record({"n": 1, "tags": {"b", "a"}, "text": "To be"})
+    with kind.open(home) as feed:
+        feed.write(record)
+        feed.write(record)
+
+    assert feed.written == 2
+    assert record == {"n": 1, "tags": ["a", "b"], "text": "To be"}
+    assert kind.read(home) == expected(kind, [record, record])
 
 
 def test_naughty_text_is_harmless_in_every_field(kind, home, naughty):
@@ -242,6 +253,8 @@ def test_a_closed_feed_says_so(kind, home):
 
     with pytest.raises(StateError, match=f"{kind.name} is closed"):
         feed({"n": 1})
+    with pytest.raises(StateError, match=f"{kind.name} is closed"):
+        feed.write({"n": 1})
     assert repr(feed) == f"<{type(feed).__name__} {feed.path}, closed, 10 written>"
 
 

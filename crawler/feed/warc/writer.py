@@ -67,7 +67,8 @@ class WarcWriter(Output):
             self._file.write(self._packed(_warcinfo(self.path.name)))
 
     def __call__(self, response: Response) -> Response:
-        self._check_open()
+        if self.closed:
+            raise self._closed_error()
         self._file.write(b"".join(map(self._packed, _exchange(response))))
         self.written += 1
         return response
