@@ -22,7 +22,8 @@ from .data import Request, Response
 from .errors import CrawlerError, InvalidURL, PoolClosed, Refused, StateError
 from .fetch import CurlFetch
 from .job.directory import Job
-from .middleware.download.chain import DownloadMiddleware, Middlewares
+from .middleware.download.chain import Middlewares
+from .middleware.download.contract import DownloadMiddleware
 from .middleware.spider.chain import SpiderChain
 from .module import Downloader, Pipeline
 from .scheduler import Scheduler, Status, Summary

@@ -1,9 +1,10 @@
 """
 Optional behaviour around the two seams of a crawl.
 
-Download middlewares stand around a fetch, spider middlewares around a spider's callbacks;
-download.py and spider.py hold the two contracts; chain.py and hooks.py call what keeps the
-second; every other file is one behaviour.
+Download middlewares (download/) surround a fetch, spider middlewares (spider/) the callbacks of
+a spider. In both folders contract.py defines the hooks, chain.py calls them in their order, and
+almost every other file is one behaviour. spider/hooks.py times the hooks and collects their
+failures; spider/per_spider.py keeps the state of a middleware for each spider.
 """
 
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from .._lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from .download.auth import HttpAuth
-    from .download.chain import DownloadMiddleware, MiddlewareError, Middlewares
+    from .download.chain import Middlewares
+    from .download.contract import DownloadMiddleware, MiddlewareError
     from .download.cookies import Cookies
     from .download.headers import DefaultHeaders, UserAgent
     from .download.http_cache import HttpCache
@@ -73,7 +75,7 @@ __getattr__ = lazy_names(
         "Cookies": "download.cookies",
         "DefaultHeaders": "download.headers",
         "Depth": "spider.request_limits",
-        "DownloadMiddleware": "download.chain",
+        "DownloadMiddleware": "download.contract",
         "Duplicates": "spider.duplicates",
         "FeedLinkExtractor": "spider.link_extractors",
         "HookFigures": "spider.hooks",
@@ -82,7 +84,7 @@ __getattr__ = lazy_names(
         "HttpError": "spider.contract",
         "ItemIds": "spider.item_ids",
         "MaxSize": "download.response_filters",
-        "MiddlewareError": "download.chain",
+        "MiddlewareError": "download.contract",
         "Middlewares": "download.chain",
         "Offsite": "spider.offsite",
         "PerSpider": "spider.per_spider",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from ... import url as urls
 from ...data import Request, Response
 from ...http.set_cookie import Cookie, Place, domain_matches, path_matches, read_cookie
-from .chain import DownloadMiddleware, session_of
+from .contract import DownloadMiddleware, session_of
 from .headers import adding
 
 #: How many cookies the hosts of one registered domain may have set.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import url as urls
 from ...data import Headers, Request
-from .chain import DownloadMiddleware
+from .contract import DownloadMiddleware
 
 #: Fields that tell a secret, or are right for one host only.
 _FOR_ONE_ORIGIN = frozenset({"authorization", "cookie", "host", "proxy-authorization"})

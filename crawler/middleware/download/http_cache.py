@@ -12,7 +12,7 @@ from ...data import Headers, Request, Response
 from ...errors import FetchError
 from . import cache_freshness as freshness
 from .cache_files import Store, Stored, digest
-from .chain import DownloadMiddleware, session_of
+from .contract import DownloadMiddleware, session_of
 from .headers import adding
 
 _METHODS = frozenset({"GET", "HEAD"})

@@ -9,7 +9,7 @@ from time import monotonic
 
 from ...data import Request, Response
 from ...errors import FetchError, Retry
-from .chain import DownloadMiddleware, session_of
+from .contract import DownloadMiddleware, session_of
 
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://([^@/\s]*@)?[^@/\s]+/?", re.IGNORECASE)
 #: How many failures of a kind in a row bench a proxy: a timeout may be the fault of the site.

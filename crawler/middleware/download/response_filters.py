@@ -15,7 +15,7 @@ from mimetypes import MimeTypes
 from ... import url as urls
 from ...data import Request, Response
 from ...errors import Refusal
-from .chain import DownloadMiddleware
+from .contract import DownloadMiddleware
 
 
 class ContentTypes(DownloadMiddleware):

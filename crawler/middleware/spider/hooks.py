@@ -12,7 +12,7 @@ import gevent
 
 from ...data import Request, is_item
 from ...errors import DropItem
-from ..download.chain import MiddlewareError
+from ..download.contract import MiddlewareError
 
 #: What a hook may raise at its own cost; anything else is the end of the greenlet.
 FAILURES = (Exception, gevent.Timeout)

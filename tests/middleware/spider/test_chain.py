@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from crawler.data import Request, Response
 from crawler.errors import DropItem, FetchError, TimeLimit
-from crawler.middleware.download.chain import MiddlewareError
+from crawler.middleware.download.contract import MiddlewareError
 from crawler.middleware.spider.chain import SpiderChain
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware, succeeded
 from crawler.middleware.spider.hooks import HookFigures, results
