@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .spider.duplicates import Duplicates
     from .spider.hooks import HookFigures
     from .spider.item_ids import ItemIds
-    from .spider.link_extractors import FeedLinkExtractor, RegexLinkExtractor
+    from .spider.link_extractors import NewsFeedLinkExtractor, RegexLinkExtractor
     from .spider.offsite import Offsite
     from .spider.per_spider import PerSpider
     from .spider.referer import Referer
@@ -44,7 +44,6 @@ __all__ = [
     "Depth",
     "DownloadMiddleware",
     "Duplicates",
-    "FeedLinkExtractor",
     "HookFigures",
     "HttpAuth",
     "HttpCache",
@@ -53,6 +52,7 @@ __all__ = [
     "MaxSize",
     "MiddlewareError",
     "Middlewares",
+    "NewsFeedLinkExtractor",
     "Offsite",
     "PerSpider",
     "ProxyPool",
@@ -77,7 +77,6 @@ __getattr__ = lazy_names(
         "Depth": "spider.request_limits",
         "DownloadMiddleware": "download.contract",
         "Duplicates": "spider.duplicates",
-        "FeedLinkExtractor": "spider.link_extractors",
         "HookFigures": "spider.hooks",
         "HttpAuth": "download.auth",
         "HttpCache": "download.http_cache",
@@ -86,6 +85,7 @@ __getattr__ = lazy_names(
         "MaxSize": "download.response_filters",
         "MiddlewareError": "download.contract",
         "Middlewares": "download.chain",
+        "NewsFeedLinkExtractor": "spider.link_extractors",
         "Offsite": "spider.offsite",
         "PerSpider": "spider.per_spider",
         "ProxyPool": "download.proxies",

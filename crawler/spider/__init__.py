@@ -1,8 +1,8 @@
 """What people who write spiders use: the spider, its pages, their links."""
 
 from .links import links, title
-from .listing_spiders import FeedSpider, SitemapSpider
-from .news_feed import Feed, FeedEntry, parse_feed
+from .listing_spiders import NewsFeedSpider, SitemapSpider
+from .news_feed import NewsEntry, NewsFeed, parse_news_feed
 from .page import Page
 from .page_spider import Pages
 from .router import Router
@@ -10,9 +10,9 @@ from .sitemap import Sitemap, SitemapEntry, parse_sitemap
 from .spider import Spider, first_requests
 
 __all__ = [
-    "Feed",
-    "FeedEntry",
-    "FeedSpider",
+    "NewsEntry",
+    "NewsFeed",
+    "NewsFeedSpider",
     "Page",
     "Pages",
     "Router",
@@ -22,7 +22,7 @@ __all__ = [
     "Spider",
     "first_requests",
     "links",
-    "parse_feed",
+    "parse_news_feed",
     "parse_sitemap",
     "title",
 ]

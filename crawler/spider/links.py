@@ -12,7 +12,7 @@ from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
 from .html_tree import parse, tree_of
-from .news_feed import parse_feed
+from .news_feed import parse_news_feed
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
 from .resolve_href import Joiner
 from .sitemap import GZIP, parse_sitemap
@@ -74,7 +74,7 @@ def is_xml(response: Response) -> bool:
     return _XML.match(declared) is not None and not is_html(response)
 
 
-def is_feed(response: Response) -> bool:
+def is_news_feed(response: Response) -> bool:
     """Go by the root element of what is declared as XML."""
     return is_xml(response) and root_name(response.text) in _FEEDS
 
@@ -214,7 +214,7 @@ def _in_sitemap(response: Response) -> Iterator[str]:
 
 def _in_feed(response: Response) -> Iterator[str]:
     declared = response.headers.get("content-type", "")
-    feed = parse_feed(response.body, response.url, content_type=declared)
+    feed = parse_news_feed(response.body, response.url, content_type=declared)
     return (entry.link for entry in feed.entries if entry.link is not None)
 
 

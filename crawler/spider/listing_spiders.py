@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..data import Request
-from .news_feed import FeedEntry, parse_feed
+from .news_feed import NewsEntry, parse_news_feed
 from .page import Page
 from .sitemap import parse_sitemap
 from .spider import Spider
@@ -55,16 +55,16 @@ class SitemapSpider(Spider):
                 return
 
 
-class FeedSpider(Spider):
+class NewsFeedSpider(Spider):
     """Reads RSS and Atom feeds: every entry goes to parse_entry(), which may follow its link."""
 
     def parse(self, response: Page) -> Iterator[Any]:
-        feed = parse_feed(
+        feed = parse_news_feed(
             response.body, response.url, content_type=response.headers.get("content-type", "")
         )
         for entry in feed.entries:
             yield from self.parse_entry(response, entry) or ()
 
-    def parse_entry(self, _response: Page, entry: FeedEntry) -> Any:
+    def parse_entry(self, _response: Page, entry: NewsEntry) -> Any:
         """Yield what is to be made of an entry; by default, itself as an item."""
         yield entry._asdict()

@@ -16,7 +16,7 @@ _ENTRIES = frozenset({"item", "entry"})
 _DATES = ("pubdate", "published", "updated", "issued", "modified", "created")
 
 
-class FeedEntry(NamedTuple):
+class NewsEntry(NamedTuple):
     """One piece of news; *published* is as the feed wrote it."""
 
     link: str | None
@@ -26,14 +26,14 @@ class FeedEntry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Feed:
+class NewsFeed:
     """What a feed tells, in its order; without entries if the text is no feed."""
 
     title: str | None
-    entries: tuple[FeedEntry, ...]
+    entries: tuple[NewsEntry, ...]
 
 
-def parse_feed(body: bytes, url: str = "", *, content_type: str = "") -> Feed:
+def parse_news_feed(body: bytes, url: str = "", *, content_type: str = "") -> NewsFeed:
     """
     Read the feed found at *url*, to which its links are relative unless it says otherwise.
 
@@ -46,13 +46,13 @@ def parse_feed(body: bytes, url: str = "", *, content_type: str = "") -> Feed:
         else:
             base = _base(record, base)
             title = title or _line(record.values().get("title"))
-    return Feed(title, tuple(entries))
+    return NewsFeed(title, tuple(entries))
 
 
-def _entry(record: Element, base: str) -> FeedEntry:
+def _entry(record: Element, base: str) -> NewsEntry:
     values = record.values()
     dates = (values[name] for name in _DATES if name in values)
-    return FeedEntry(
+    return NewsEntry(
         _link(record, _base(record, base)),
         _line(values.get("title")),
         next(dates, None) or _named(record, "dc:date"),

@@ -13,7 +13,7 @@ import crawler
 from crawler import Spider, crawl
 from crawler.feed import JsonLines, Sqlite, WarcWriter
 from crawler.middleware import Cookies, DownloadMiddleware, HttpCache, Referer
-from crawler.spider import parse_feed, parse_sitemap
+from crawler.spider import parse_news_feed, parse_sitemap
 from crawler.testing import Reply
 
 from .conftest import FAST
@@ -160,7 +160,7 @@ def test_no_payload_is_run(serve, tmp_path, mark, name):
                 page.json()
             except ValueError:
                 parse_sitemap(page.body)
-                parse_feed(page.body, page.url)
+                parse_news_feed(page.body, page.url)
 
     for _ in range(2):  # the second time from the cache, where whatever was kept is read
         with (

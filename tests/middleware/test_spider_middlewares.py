@@ -24,8 +24,8 @@ from crawler.middleware import (
     CanonicalizeUrl,
     Depth,
     Duplicates,
-    FeedLinkExtractor,
     ItemIds,
+    NewsFeedLinkExtractor,
     Offsite,
     Referer,
     RegexLinkExtractor,
@@ -129,7 +129,7 @@ def test_patterns_that_cannot_be_meant_are_errors_at_the_start(attributes, reaso
         opened(RegexLinkExtractor, **attributes)
 
 
-# -- FeedLinkExtractor -------------------------------------------------------------------------
+# -- NewsFeedLinkExtractor -------------------------------------------------------------------------
 
 RSS = """<?xml version="1.0"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
@@ -156,7 +156,7 @@ xmlns="http://purl.org/rss/1.0/"><channel><link>http://site.test/</link></channe
     "content_type", ["application/rss+xml; charset=utf-8", "Text/XML", "application/atom+xml"]
 )
 def test_the_items_of_a_feed_are_followed(text, found, content_type):
-    chain = opened(FeedLinkExtractor)
+    chain = opened(NewsFeedLinkExtractor)
 
     assert urls(chain, xml(text, content_type)) == [HOME + path for path in found]
 
@@ -165,7 +165,7 @@ def test_a_feed_is_read_in_its_own_encoding():
     text = '<?xml version="1.0" encoding="iso-8859-1"?><rss><item><link>/ü</link></item></rss>'
     response = Response(HOME, 200, {"content-type": "text/xml"}, text.encode("latin-1"))
 
-    assert urls(opened(FeedLinkExtractor), response) == [HOME + "%C3%BC"]
+    assert urls(opened(NewsFeedLinkExtractor), response) == [HOME + "%C3%BC"]
 
 
 @pytest.mark.parametrize(
@@ -180,11 +180,11 @@ def test_a_feed_is_read_in_its_own_encoding():
     ],
 )
 def test_what_is_no_feed_gives_nothing_and_fails_nothing(text):
-    assert urls(opened(FeedLinkExtractor), xml(text, "text/xml")) == []
+    assert urls(opened(NewsFeedLinkExtractor), xml(text, "text/xml")) == []
 
 
 def test_a_page_of_html_is_no_feed():
-    assert urls(opened(FeedLinkExtractor), html(RSS)) == []
+    assert urls(opened(NewsFeedLinkExtractor), html(RSS)) == []
 
 
 def collect(flow):
@@ -200,7 +200,7 @@ def collect(flow):
 def test_of_a_broken_feed_what_stands_before_the_break_is_followed():
     text = "<rss><item><link>/1</link></item><item><link>/2</link></oops>"
 
-    found, error = collect(opened(FeedLinkExtractor).response(xml(text), lambda _: None))
+    found, error = collect(opened(NewsFeedLinkExtractor).response(xml(text), lambda _: None))
 
     assert [request.url for request in found] == [HOME + "1", HOME + "2"]
     assert error is None
@@ -217,7 +217,7 @@ def test_of_a_broken_feed_what_stands_before_the_break_is_followed():
 def test_entities_a_feed_declares_are_not_unfolded(declared):
     text = f"<!DOCTYPE rss [{declared}]><rss><item><link>/&a;</link></item></rss>"
 
-    found, error = collect(opened(FeedLinkExtractor).response(xml(text), lambda _: None))
+    found, error = collect(opened(NewsFeedLinkExtractor).response(xml(text), lambda _: None))
 
     assert [request.url for request in found] == [HOME + "&a;"]
     assert error is None
@@ -225,7 +225,7 @@ def test_entities_a_feed_declares_are_not_unfolded(declared):
 
 def test_a_long_feed_gives_its_first_links_before_it_is_read_to_the_end():
     items = "".join(f"<item><link>/{n}</link></item>" for n in range(20_000))
-    flow = opened(FeedLinkExtractor).response(xml(f"<rss>{items}</rss>"), lambda _: None)
+    flow = opened(NewsFeedLinkExtractor).response(xml(f"<rss>{items}</rss>"), lambda _: None)
 
     assert next(flow).url == HOME + "0"
     assert sum(1 for _ in flow) == 19_999

@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from crawler import crawl
-from crawler.spider import FeedSpider, Router, SitemapSpider
+from crawler.spider import NewsFeedSpider, Router, SitemapSpider
 from crawler.testing import Reply, Site
 
 FREE = {"delay": 0, "robots": False, "retries": 1}
@@ -76,7 +76,7 @@ FEED = """<rss><channel><title>News</title>
 def test_the_entries_of_a_feed_are_items():
     site = Site({"/feed": Reply(200, {"Content-Type": "application/rss+xml"}, FEED)})
 
-    items = crawl(FeedSpider(start_urls=["http://site.test/feed"]), fetch=site, **FREE).items
+    items = crawl(NewsFeedSpider(start_urls=["http://site.test/feed"]), fetch=site, **FREE).items
 
     assert [(item["title"], item["link"]) for item in items] == [
         ("One", "http://site.test/one"),
@@ -85,7 +85,7 @@ def test_the_entries_of_a_feed_are_items():
 
 
 def test_an_entry_may_be_followed():
-    class Articles(FeedSpider):
+    class Articles(NewsFeedSpider):
         start_urls = ["http://site.test/feed"]
 
         def parse_entry(self, response, entry):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.spider.news_feed import Feed, FeedEntry, parse_feed
+from crawler.spider.news_feed import NewsEntry, NewsFeed, parse_news_feed
 
 URL = "http://site.test/news/feed"
 
@@ -54,7 +54,7 @@ ATOM = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def feed(body, url=URL):
-    return parse_feed(body.encode() if isinstance(body, str) else body, url)
+    return parse_news_feed(body.encode() if isinstance(body, str) else body, url)
 
 
 def links(body, url=URL):
@@ -71,31 +71,31 @@ def rss(link):
 def test_rss_2():
     date = "Mon, 06 May 2024 10:00:00 GMT"
 
-    assert feed(RSS2) == Feed(
+    assert feed(RSS2) == NewsFeed(
         "All the news",
         (
-            FeedEntry("http://site.test/1?a=1&b=2", "Cats & dogs", date, "one"),
-            FeedEntry("http://site.test/2", id="http://site.test/2"),
+            NewsEntry("http://site.test/1?a=1&b=2", "Cats & dogs", date, "one"),
+            NewsEntry("http://site.test/2", id="http://site.test/2"),
         ),
     )
 
 
 def test_rss_1():
-    entry = FeedEntry("http://site.test/1", "One", "2004-05-06", "http://site.test/1")
+    entry = NewsEntry("http://site.test/1", "One", "2004-05-06", "http://site.test/1")
 
-    assert feed(RSS1) == Feed("Old", (entry,))
+    assert feed(RSS1) == NewsFeed("Old", (entry,))
 
 
 def test_rss_09():
-    assert feed(RSS09) == Feed("Older", (FeedEntry("http://site.test/1", "One"),))
+    assert feed(RSS09) == NewsFeed("Older", (NewsEntry("http://site.test/1", "One"),))
 
 
 def test_atom():
-    assert feed(ATOM) == Feed(
+    assert feed(ATOM) == NewsFeed(
         "Atoms",
         (
-            FeedEntry("http://site.test/1", "A bold title", "2024-05-06", "urn:1"),
-            FeedEntry(None, None, "2024", "urn:2"),
+            NewsEntry("http://site.test/1", "A bold title", "2024-05-06", "urn:1"),
+            NewsEntry(None, None, "2024", "urn:2"),
         ),
     )
 
@@ -103,22 +103,22 @@ def test_atom():
 def test_a_feed_whose_names_are_all_prefixed():
     body = "<a:feed xmlns:a='x'><a:title>t</a:title><a:entry><a:link href='/1'/><a:id>1</a:id></a:entry></a:feed>"
 
-    assert feed(body) == Feed("t", (FeedEntry("http://site.test/1", id="1"),))
+    assert feed(body) == NewsFeed("t", (NewsEntry("http://site.test/1", id="1"),))
 
 
 @pytest.mark.parametrize(
     "body", ["", "plain", "<html><title>no feed</title></html>", "<urlset/>", "\0"]
 )
 def test_what_is_no_feed_has_no_entries(body):
-    assert feed(body) == Feed(None, ())
+    assert feed(body) == NewsFeed(None, ())
 
 
 def test_the_encoding_is_that_of_the_header_or_of_the_document():
     body = "<rss><channel><title>Ελλάδα</title></channel></rss>".encode("iso-8859-7")
     declared = b'<?xml version="1.0" encoding="iso-8859-7"?>' + body
 
-    assert parse_feed(body, URL, content_type="text/xml; charset=iso-8859-7").title == "Ελλάδα"
-    assert parse_feed(declared, URL).title == "Ελλάδα"
+    assert parse_news_feed(body, URL, content_type="text/xml; charset=iso-8859-7").title == "Ελλάδα"
+    assert parse_news_feed(declared, URL).title == "Ελλάδα"
 
 
 # -- where the links lead ---------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_entities_are_neither_expanded_nor_fetched(tmp_path):
     st.sampled_from([URL, "", "no"]),
 )
 def test_no_body_makes_it_fail(body, url):
-    parsed = parse_feed(body, url)
+    parsed = parse_news_feed(body, url)
 
     assert all(entry.link != "" for entry in parsed.entries)
 

@@ -7,7 +7,7 @@ from re import Pattern
 from typing import Any
 
 from ...data import Request, Response
-from ...spider.links import is_feed, is_html, links
+from ...spider.links import is_html, is_news_feed, links
 from .contract import SpiderMiddleware
 from .per_spider import PerSpider, compiled
 
@@ -38,11 +38,11 @@ class RegexLinkExtractor(PerSpider[list[Pattern[str]]]):
                 yield Request(url)
 
 
-class FeedLinkExtractor(SpiderMiddleware):
+class NewsFeedLinkExtractor(SpiderMiddleware):
     """Follows the links of the items of RSS feeds and the entries of Atom feeds."""
 
     def process_response(
         self, response: Response, request: Request, spider: Any
     ) -> Iterator[Request]:
-        if is_feed(response):
+        if is_news_feed(response):
             yield from map(Request, links(response, nofollow=False))
