@@ -4,7 +4,7 @@ from .links import links, title
 from .listing_spiders import NewsFeedSpider, SitemapSpider
 from .news_feed import NewsEntry, NewsFeed, parse_news_feed
 from .page import Page
-from .page_spider import Pages
+from .page_spider import PageSpider
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
 from .spider import Spider, first_requests
@@ -14,7 +14,7 @@ __all__ = [
     "NewsFeed",
     "NewsFeedSpider",
     "Page",
-    "Pages",
+    "PageSpider",
     "Router",
     "Sitemap",
     "SitemapEntry",

@@ -1,4 +1,4 @@
-"""Pages: the spider for those who write none."""
+"""PageSpider: the spider of `crawler crawl`, for users who write none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .page import Page
 from .spider import Spider
 
 
-class Pages(Spider):
-    """Follows every link and records every page, whatever its status."""
+class PageSpider(Spider):
+    """Follows every link and yields an item for every page, whatever its status."""
 
     name = "pages"
     max_depth = 1

@@ -11,7 +11,7 @@ from crawler import Request, Spider, crawl, stream
 from crawler.errors import JobError, Unwritable
 from crawler.job.directory import Job
 from crawler.job.view import JobView, directory_name, find_jobs
-from crawler.spider import Pages
+from crawler.spider import PageSpider
 from crawler.testing import LoopbackSite, Reply
 
 QUICK = {"delay": 0, "per_host": 8, "allow_private": True, "depth": None, "robots": False}
@@ -37,7 +37,7 @@ def records(path):
 def crawl_in(path, site, spider=None, **options):
     with gevent.Timeout(30), Job(path) as job:
         job.open_feed(str(path / "pages.jsonl"))
-        return crawl(spider or Pages(start_urls=[site.url("/")]), job=job, **QUICK, **options)
+        return crawl(spider or PageSpider(start_urls=[site.url("/")]), job=job, **QUICK, **options)
 
 
 def test_a_finished_job_fetches_nothing_again(tmp_path, site):
@@ -54,7 +54,7 @@ def test_a_finished_job_fetches_nothing_again(tmp_path, site):
 
 
 def test_a_stopped_job_goes_on_with_what_is_left(tmp_path, site):
-    class Slow(Pages):
+    class Slow(PageSpider):
         def parse(self, response):
             gevent.sleep(0.2)
             yield from super().parse(response)
@@ -98,7 +98,7 @@ def test_a_record_waits_for_its_page_to_be_settled(tmp_path, site):
 @pytest.mark.parametrize("name", ["items.jsonl", "items.csv", "items.sqlite", "items.parquet"])
 def test_an_output_is_cut_back_to_what_is_settled(tmp_path, site, name):
     path = tmp_path / name
-    spider = Pages(start_urls=[site.url("/")])
+    spider = PageSpider(start_urls=[site.url("/")])
     with gevent.Timeout(30), Job(tmp_path / "job") as job:
         feed = job.open_feed(str(path))
         crawl(spider, job=job, **QUICK)
@@ -147,7 +147,7 @@ def test_every_exchange_is_in_the_archive_once(tmp_path, site):
     for _ in range(2):
         with gevent.Timeout(30), Job(tmp_path / "job") as job:
             job.open_archive(str(path))
-            crawl(Pages(start_urls=[site.url("/")]), job=job, **(QUICK | {"robots": True}))
+            crawl(PageSpider(start_urls=[site.url("/")]), job=job, **(QUICK | {"robots": True}))
 
     targets = [
         line.split()[1]
@@ -224,9 +224,9 @@ def test_the_story_of_each_url(tmp_path, site):
 def test_a_url_turned_away_and_admitted_later_is_told_once(tmp_path):
     with LoopbackSite({"/": page("/deep"), "/deep": page("/x"), "/x": page()}) as site:
         with gevent.Timeout(30), Job(tmp_path) as job:
-            crawl(Pages(start_urls=[site.url("/")]), job=job, **(QUICK | {"depth": 1}))
+            crawl(PageSpider(start_urls=[site.url("/")]), job=job, **(QUICK | {"depth": 1}))
         with gevent.Timeout(30), Job(tmp_path) as job:
-            crawl(Pages(start_urls=[site.url("/x")]), job=job, **(QUICK | {"depth": 1}))
+            crawl(PageSpider(start_urls=[site.url("/x")]), job=job, **(QUICK | {"depth": 1}))
 
         with JobView(tmp_path) as view:
             [story] = [story for story in view.urls() if story.url == site.url("/x")]

@@ -17,7 +17,7 @@ from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed import append_file as file
 from crawler.job.directory import Job
-from crawler.spider import Pages
+from crawler.spider import PageSpider
 from crawler.testing import Site, generated_site
 
 #: Bytes by which the largest of a crawl's files grow to 100 kB in 200 steps.
@@ -50,7 +50,9 @@ def run(path, site, prepare=lambda _: None):
                 job.open_feed(str(path / name))
             job.open_archive(str(path / ARCHIVE))
             prepare(job)
-            result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, depth=None, delay=0)
+            result = crawl(
+                PageSpider(start_urls=[site.url()]), job=job, fetch=site, depth=None, delay=0
+            )
     except (JobError, FeedError, OSError) as error:
         return 6, error
     return result.exit_code, result.failure

@@ -15,7 +15,7 @@ from crawler.feed.warc.reader import records
 from crawler.frontier import DONE, Next
 from crawler.frontier.durable import rows
 from crawler.job.directory import Job
-from crawler.spider import Pages
+from crawler.spider import PageSpider
 from crawler.testing import Site, generated_site
 
 EVERYTHING = {"depth": None, "delay": 0, "robots": False}
@@ -56,7 +56,7 @@ def test_a_job_can_be_moved(tmp_path, site):
     """An output in the directory is cut back to where it was, wherever the directory is."""
     with Job(tmp_path / "here") as job:
         job.open_feed(str(tmp_path / "here/pages.jsonl"))
-        crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
     (tmp_path / "here").rename(tmp_path / "there")
     path = tmp_path / "there/pages.jsonl"
     with path.open("a") as file:
@@ -64,7 +64,7 @@ def test_a_job_can_be_moved(tmp_path, site):
 
     with Job(tmp_path / "there") as job:
         job.open_feed(str(path))
-        result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        result = crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
 
     assert result.exit_code == 0
     assert len(site.requests) == 20
@@ -75,7 +75,7 @@ def test_an_output_that_is_too_short_is_named(tmp_path, site):
     path = tmp_path / "pages.jsonl"
     with Job(tmp_path) as job:
         job.open_feed(str(path))
-        crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
     path.write_text("")
 
     with Job(tmp_path) as job, pytest.raises(FeedError, match=r"pages\.jsonl ends after 0 bytes"):
@@ -85,7 +85,7 @@ def test_an_output_that_is_too_short_is_named(tmp_path, site):
 def test_an_output_that_cannot_be_finished_is_an_error(tmp_path, site):
     with pytest.raises(JobError, match=r"cannot finish .*pages\.parquet"), Job(tmp_path) as job:
         job.open_feed(str(tmp_path / "pages.parquet"))
-        crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
         (tmp_path / "pages.parquet").mkdir()
 
 
@@ -138,7 +138,7 @@ def test_a_failing_output_ends_the_crawl_and_nothing_is_settled_without_it(tmp_p
             written.append(record["url"])
 
         job.outputs.feeds.append(fail)
-        result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        result = crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
 
     assert result.exit_code == 6
     assert str(result.failure).startswith(f"cannot write to {tmp_path}: no more")
@@ -149,7 +149,7 @@ def test_a_failing_output_ends_the_crawl_and_nothing_is_settled_without_it(tmp_p
 
     with Job(tmp_path) as job:
         job.open_feed(str(path))
-        result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        result = crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
     assert result.exit_code == 0
     assert sorted(urls_in(path)) == sorted(site.pages)
 
@@ -173,7 +173,7 @@ def test_a_callback_that_the_spider_does_not_have_fails_its_page_only(tmp_path, 
         job.journal.commits.flush()
 
     with Job(tmp_path) as job:
-        result = crawl(Pages(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
+        result = crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
 
     assert result.exit_code == 1
     assert result.summary.urls.done == 19

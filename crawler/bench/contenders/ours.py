@@ -15,7 +15,7 @@ import selectolax.lexbor  # noqa: F401
 from ...compose import stream
 from ...feed import JsonLines
 from ...frontier import Politeness
-from ...spider import Page, Pages, Spider
+from ...spider import Page, PageSpider, Spider
 from ..sites.shape import Shape
 
 
@@ -29,7 +29,7 @@ class Follow(Spider):
         yield from response.links()
 
 
-class Record(Pages):
+class Record(PageSpider):
     """Records every page, as ``crawler crawl`` does."""
 
     pages = 0

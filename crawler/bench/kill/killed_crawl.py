@@ -20,7 +20,7 @@ import gevent
 from ...compose import CrawlResult, stream
 from ...errors import JobError
 from ...job.directory import Job
-from ...spider import Pages
+from ...spider import PageSpider
 from ..measuring.child import end_with
 
 #: The maximum number of requests in flight.
@@ -55,7 +55,7 @@ def _crawl(job: Job, url: str) -> int:
         job.open_feed(str(job.path / name))
     job.open_archive(str(job.path / ARCHIVE))
     next(job.journal.store.rows(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}"))
-    result = stream(Pages(start_urls=[url]), job=job, **_SETTINGS)
+    result = stream(PageSpider(start_urls=[url]), job=job, **_SETTINGS)
     _stop_on_sigterm(result)
     deque(result, maxlen=0)
     result.wait()

@@ -35,11 +35,11 @@ def crawl(
 
     Example: crawler crawl https://example.org --depth 2 -O pages.csv
     """
-    from ...spider import Pages
+    from ...spider import PageSpider
     from ..crawl_command import crawl_and_exit
 
     options["domains"] = options["domains"] or None
-    spider = Pages(start_urls=urls)
+    spider = PageSpider(start_urls=urls)
     settings = load_settings(assigned, spider, **options)
     crawl_and_exit(spider, settings, crawl_options, name=_name_of(urls[0]), records="pages.jsonl")
 
