@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from types import SimpleNamespace
 
 import gevent
 import pytest
@@ -137,7 +138,7 @@ def test_a_failing_output_ends_the_crawl_and_nothing_is_settled_without_it(tmp_p
                 raise FeedError("no more")
             written.append(record["url"])
 
-        job.outputs.feeds.append(fail)
+        job.outputs.feeds.append(SimpleNamespace(write=fail))
         result = crawl(PageSpider(start_urls=[site.url()]), job=job, fetch=site, **EVERYTHING)
 
     assert result.exit_code == 6
