@@ -1,4 +1,4 @@
-"""What people who write spiders use: the spider, its pages, their links."""
+"""What authors of spiders use: spiders, pages, links, sitemaps and news feeds."""
 
 from .links import links, title
 from .listing_spiders import NewsFeedSpider, SitemapSpider

@@ -1,4 +1,4 @@
-"""The HTML of a response as a tree: parsed once for everyone who asks."""
+"""The HTML of a response as a tree, which is parsed once and kept with the response."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..data import Response
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
-#: Chromium builds no deeper trees either.
+#: Tags that nest deeper are left out; Chromium has the same limit.
 _DEEPEST = 512
-#: A page with fewer tags is parsed in no time, however they are nested; or with so few characters
-#: (40 and 60 ms at worst): to count the tags of all pages would take a fourteenth of the parser's time.
+#: A page with at most so many tags, or so many characters, is parsed in 40 or 60 ms at worst,
+#: however its tags nest. To count the tags of every page would cost 1/14 of the parser's time.
 _FEW_TAGS, _FEW_CHARACTERS = 4000, 20_000
-#: Elements that end by themselves, and so do not nest: left open, they are no sign of depth.
+#: Elements that the parser closes by itself. They do not nest, so an open one adds no depth.
 _SHALLOW = frozenset(
     (  # noqa: SIM905 - words read better as lines
         "a area base body br button col colgroup dd dt embed form head hr html iframe img input "
@@ -26,15 +26,15 @@ _SHALLOW = frozenset(
         "title tr track wbr"
     ).split()
 )
-#: A tag with more attributes is cut: parsers compare each with all before it.
+#: A tag with more attributes is cut: parsers compare each attribute with all before it.
 _MOST_ATTRIBUTES = 1000
-#: A page as short as this has no tag that would take long, nor has a tag itself.
+#: The lengths up to which a page, or a tag, needs no check: too short to take long.
 _SHORT_PAGE = 32_000
 _SHORT_TAG = 4 * _MOST_ATTRIBUTES
-#: A tag without its end, or more than that: wherever a quote might open, it does.
+#: A tag without its end, or more: every quote that may open a value is taken to open one.
 _EXTENT = re.compile(r"""<[a-zA-Z][^>=]*+(?:=\s*+(?:"[^"]*+"|'[^']*+')?+[^>=]*+)*+""")
 _ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?![>"'])[^\s>]++|))?+"""
-#: What is no tag, though it may look like one; or a tag that is too wide, and what of it to keep.
+#: Text that may look like a tag; or a tag with too many attributes, and the part of it to keep.
 _WIDE = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b.*?(?:</\1|\Z)"
@@ -45,7 +45,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)[^<>]*+>?")
 
 
 def tree_of(response: Response) -> LexborHTMLParser:
-    """Return the tree of *response*, kept with it as its text is."""
+    """Return the tree of *response*; like the text, it is kept with the response."""
     kept = vars(response)
     if "_tree" not in kept:
         kept["_tree"] = parse(_source(response))
@@ -53,7 +53,7 @@ def tree_of(response: Response) -> LexborHTMLParser:
 
 
 def parse(html: str | bytes) -> LexborHTMLParser:
-    """Parse text, or UTF-8."""
+    """Parse text, or bytes in UTF-8."""
     return _parser()(html)
 
 
@@ -64,12 +64,12 @@ def _parser() -> Callable[[str | bytes], LexborHTMLParser]:
         LexborHTMLParser,
     )
 
-    # Nobody here listens to changes of a tree.
+    # No code here needs the events of a tree that changes.
     return partial(LexborHTMLParser, options=int(LexborDocumentOptions.WO_EVENTS))
 
 
 def _source(response: Response) -> str | bytes:
-    """Return what to parse: ASCII as it came, which the parser would make of its text again."""
+    """Return the body if it is short and ASCII, for the parser would encode the text again."""
     body = response.body
     if len(body) <= _FEW_CHARACTERS and body.isascii() and response.encoding == "utf-8":
         return body
@@ -78,10 +78,10 @@ def _source(response: Response) -> str | bytes:
 
 def flatten(html: str) -> str:
     """
-    Return *html* without the tags that would nest deeper than browsers do.
+    Return *html* without the tags that would nest deeper than browsers allow.
 
-    The parser looks through all open elements at many a tag: a megabyte of ``<div>`` would
-    keep it busy for minutes. What stands between the tags stays, and so do all links.
+    At many tags the parser walks through all open elements: a megabyte of ``<div>`` would take
+    minutes. The text between the tags stays, and so do all links.
     """
     html = narrow(html)
     if len(html) <= _FEW_CHARACTERS:
@@ -90,14 +90,14 @@ def flatten(html: str) -> str:
 
 
 def narrow(html: str) -> str:
-    """Return *html* with no more attributes in a tag than any parser reads in no time."""
+    """Return *html* with at most as many attributes in a tag as every parser reads quickly."""
     if len(html) <= _SHORT_PAGE or max(map(len, _EXTENT.findall(html)), default=0) <= _SHORT_TAG:
         return html
     return _WIDE.sub(lambda found: found["kept"] or found[0], html)
 
 
 class _Nesting:
-    """How deep a page is at a tag, counted by name: never less than it is, but for odd tables."""
+    """The depth at a tag, counted by name: never less than the true one, except in odd tables."""
 
     def __init__(self) -> None:
         self.depth = 0

@@ -1,4 +1,4 @@
-"""What a page links to."""
+"""The links of a page: HTML, sitemaps and news feeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Patterns: TypeAlias = "Pattern | Iterable[Pattern]"
 Attributes: TypeAlias = Mapping[str, tuple[str, ...]]
 
 _LAZY = ("data-src", "data-lazy-src", "data-original", "data-srcset")
-#: The attributes of an element that hold URLs, in the order they are yielded.
+#: The attributes of each element that hold URLs, in the order in which they are yielded.
 _ATTRIBUTES: Attributes = {
     "a": ("href",),
     "area": ("href",),
@@ -44,24 +44,24 @@ _ATTRIBUTES: Attributes = {
     "video": ("src", "poster"),
 }
 _ANCHORS = frozenset({"a", "area"})
-#: Where an empty URL means the page itself, not nothing.
+#: Elements in which an empty URL means the page itself.
 _MAY_BE_EMPTY = _ANCHORS | {"form"}
 
 _MARKUP = re.compile(r"text/html|application/xhtml\+xml", re.IGNORECASE)
 _XML = re.compile(r"(?:text|application)/(?:[\w.-]+\+)?xml\b", re.IGNORECASE)
 _SITEMAPS = frozenset({"urlset", "sitemapindex"})
 _FEEDS = frozenset({"rss", "rdf", "feed"})
-#: Schemes that lead to no page; a link with one is not worth a refusal.
+#: Schemes that never lead to a page: links with one are left out, and not counted as refused.
 _NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:")
-#: How many links are joined at a time.
+#: How many links are resolved at a time.
 _SOME = 256
 _CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:\s[^,]*+)?")
-#: What browsers take away around a URL: blanks and control characters.
+#: What browsers strip from both ends of a URL: blanks and control characters.
 _BLANKS = "".join(map(chr, range(33)))
 
 
 def is_html(response: Response) -> bool:
-    """Go by the Content-Type; without one, a body that starts like markup is markup."""
+    """Return whether the Content-Type is HTML; without one, whether the body starts like markup."""
     declared = response.headers.get("content-type", "")
     if declared:
         return _MARKUP.match(declared.strip()) is not None
@@ -69,13 +69,13 @@ def is_html(response: Response) -> bool:
 
 
 def is_xml(response: Response) -> bool:
-    """Say whether the Content-Type is one of XML, other than that of XHTML."""
+    """Return whether the Content-Type is one of XML, other than that of XHTML."""
     declared = response.headers.get("content-type", "").strip()
     return _XML.match(declared) is not None and not is_html(response)
 
 
 def is_news_feed(response: Response) -> bool:
-    """Go by the root element of what is declared as XML."""
+    """Return whether the Content-Type is XML and the root element that of RSS or Atom."""
     return is_xml(response) and root_name(response.text) in _FEEDS
 
 
@@ -89,15 +89,15 @@ def links(
     nofollow: bool = True,
 ) -> Iterator[str]:
     """
-    Yield the absolute URLs that *response* links to, as they are found in the document.
+    Yield the absolute URLs that *response* links to, in document order.
 
-    *tags* are the elements to look at; with *css*, only what is in a region it selects.
-    A URL must match one of *allow*, if there are any, and none of *deny*, anywhere in it.
-    *nofollow* leaves out what the page asks not to follow: links of that rel, and all of them
-    if its robots meta element or the X-Robots-Tag says so.
+    *tags* are the elements to look at; *css* selects the regions of the page to look in.
+    If *allow* is given, one of its patterns must be found somewhere in a URL; no pattern of
+    *deny* may be. *nofollow* leaves out the links with ``rel=nofollow``, and all links if the
+    robots meta element or the X-Robots-Tag header asks for that.
 
-    Sitemaps, RSS and Atom have links too: their pages, sitemaps and entries. What is no URL
-    comes out as it was written, for the frontier to refuse and count.
+    Sitemaps, RSS and Atom have links too: pages, sitemaps and entries. An href that is not a
+    valid URL is yielded as it was written: the frontier refuses and counts it.
     """
     attributes = _attributes((tags,) if isinstance(tags, str) else tuple(tags))
     if css is not None:
@@ -115,7 +115,7 @@ def title(response: Response) -> str | None:
 
 
 def base_url(response: Response) -> str:
-    """Return what the links of an HTML page are relative to: its ``base``, or its own URL."""
+    """Return the URL that the links of an HTML page are relative to: its ``base``, or its own."""
     return _base(tree_of(response), response.url)
 
 
@@ -125,12 +125,12 @@ def _attributes(tags: tuple[str, ...]) -> Attributes:
         return {tag: _ATTRIBUTES[tag] for tag in tags}
     except KeyError as unknown:
         known = ", ".join(_ATTRIBUTES)
-        raise ValueError(f"no links in {unknown} elements; tags are {known}") from None
+        raise ValueError(f"{unknown} elements have no links; tags must be among {known}") from None
 
 
 @lru_cache
 def _check(css: str) -> None:
-    from selectolax.lexbor import SelectolaxError  # noqa: PLC0415 - as late as the parser
+    from selectolax.lexbor import SelectolaxError  # noqa: PLC0415 - loaded late, as the parser is
 
     try:
         parse("").css(css)
@@ -166,7 +166,7 @@ def _found(
 
 
 def _kind(response: Response) -> str:
-    """Return "html", or the root element of what is XML."""
+    """Return "html", the name of the root element of XML, or "" for anything else."""
     declared = response.headers.get("content-type", "").strip()
     if _MARKUP.match(declared):
         return "html"
@@ -191,7 +191,7 @@ def _in_tree(
 
 
 def _joined(join: Joiner, hrefs: Iterator[str]) -> Iterator[list[str]]:
-    """Yield URLs by the list: fewer steps than one by one, and a long page still leaves turns."""
+    """Yield lists of URLs: cheaper than one by one, and a long page does not block others."""
     known = join.known
     while some := list(islice(hrefs, _SOME)):
         yield [
@@ -200,7 +200,7 @@ def _joined(join: Joiner, hrefs: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _elsewhere(join: Joiner, href: str) -> str:
-    """Return the URL of *href*; "" if that is a place in this page, or no page at all."""
+    """Return the URL of *href*; "" if it leads into this page, or not to a page."""
     if href.startswith(("#", *_NOT_PAGES)):
         return ""
     url = join(href)
@@ -219,12 +219,12 @@ def _in_feed(response: Response) -> Iterator[str]:
 
 
 def _elements(tree: LexborHTMLParser, tags: Collection[str], css: str | None) -> list[LexborNode]:
-    """Return the elements in document order, each once, however many regions it is in."""
+    """Return the elements in document order, each once, even if several regions contain it."""
     query = ", ".join(tags)
     if css is not None:
         inside = (element for region in tree.css(css) for element in region.css(query))
         return list({element.mem_id: element for element in inside}.values())
-    # A selector is worth its price only for elements of several names.
+    # A selector costs more, and is needed only for elements of several names.
     named = [found for tag in tags if (found := tree.tags(tag))]
     if len(named) > 1:
         return tree.css(query)
@@ -232,7 +232,7 @@ def _elements(tree: LexborHTMLParser, tags: Collection[str], css: str | None) ->
 
 
 def _anchors(elements: list[LexborNode], _: object, nofollow: bool) -> Iterable[str]:
-    """Do what _hrefs() does, for the elements of nearly every call, in half the time."""
+    """Do the same as _hrefs() in half the time, for the elements of nearly every call."""
     return [
         given["href"] or ""
         for element in elements
@@ -260,7 +260,7 @@ def _candidates(srcset: str) -> list[str]:
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:
-    """Go by the first ``base`` with an href, as browsers do; if that is no good, by none."""
+    """Return the first ``base`` with an href, as browsers do; *url* if it cannot be used."""
     if not tree.tags("base"):
         return url
     element = tree.css_first("base[href]:not(svg *, math *)")

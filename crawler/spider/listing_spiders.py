@@ -1,4 +1,4 @@
-"""Spiders that know where a site lists its pages: in sitemaps, and in feeds."""
+"""Spiders that read the lists of pages that a site publishes: sitemaps and news feeds."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _SITEMAP_LINE = re.compile(rb"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTI
 
 class SitemapSpider(Spider):
     """
-    Crawls what the sitemaps of a site list: plain, gzipped, or lists of sitemaps.
+    Crawls the pages that the sitemaps of a site list; sitemaps may be gzipped, or be an index.
 
-    Each of *sitemap_urls* is a sitemap, or a robots.txt that names some. *sitemap_rules* are
-    pairs of a regular expression and a callback; the first that is found in a URL counts.
+    Each of *sitemap_urls* is a sitemap, or a robots.txt that names sitemaps. *sitemap_rules* are
+    pairs of a regular expression and a callback: the first expression found in a URL counts.
     """
 
     sitemap_urls: Sequence[str] = ()
     sitemap_rules: Sequence[tuple[str, str]] = (("", "parse"),)
-    #: Only sitemaps whose URL has one of these in it are read.
+    #: Of an index, only sitemaps are read in whose URL one of these expressions is found.
     sitemap_follow: Sequence[str] = ("",)
 
     def start(self) -> Iterator[Request]:
@@ -56,7 +56,7 @@ class SitemapSpider(Spider):
 
 
 class NewsFeedSpider(Spider):
-    """Reads RSS and Atom feeds: every entry goes to parse_entry(), which may follow its link."""
+    """Reads RSS and Atom: every entry goes to parse_entry(), which may follow its link."""
 
     def parse(self, response: Page) -> Iterator[Any]:
         feed = parse_news_feed(
@@ -66,5 +66,5 @@ class NewsFeedSpider(Spider):
             yield from self.parse_entry(response, entry) or ()
 
     def parse_entry(self, _response: Page, entry: NewsEntry) -> Any:
-        """Yield what is to be made of an entry; by default, itself as an item."""
+        """Yield items and requests for an entry; by default, the entry itself as an item."""
         yield entry._asdict()

@@ -1,4 +1,4 @@
-"""Feeds to read: RSS of every version, and Atom."""
+"""News feeds: RSS of every version, and Atom."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .xml_records import Element, records
 
 _FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
 _ENTRIES = frozenset({"item", "entry"})
-#: The first of these that an entry has is when it was published.
+#: The first of these that an entry has is its date of publication.
 _DATES = ("pubdate", "published", "updated", "issued", "modified", "created")
 
 
 class NewsEntry(NamedTuple):
-    """One piece of news; *published* is as the feed wrote it."""
+    """One piece of news; *published* is the date as the news feed writes it."""
 
     link: str | None
     title: str | None = None
@@ -27,7 +27,7 @@ class NewsEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class NewsFeed:
-    """What a feed tells, in its order; without entries if the text is no feed."""
+    """The title and the entries of a news feed, in their order; any other text has no entries."""
 
     title: str | None
     entries: tuple[NewsEntry, ...]
@@ -35,9 +35,9 @@ class NewsFeed:
 
 def parse_news_feed(body: bytes, url: str = "", *, content_type: str = "") -> NewsFeed:
     """
-    Read the feed found at *url*, to which its links are relative unless it says otherwise.
+    Parse the news feed at *url*; its links are relative to *url* unless it has an xml:base.
 
-    Never raises: what is broken is read as far as it goes.
+    Never raises: a broken document is read as far as possible.
     """
     base, title, entries = url, None, []
     for record in records(charset.decode(body, content_type), _FEEDS | _ENTRIES):
@@ -61,7 +61,7 @@ def _entry(record: Element, base: str) -> NewsEntry:
 
 
 def _link(record: Element, base: str) -> str | None:
-    """Return where the entry can be read: its link, or the id that is one."""
+    """Return the URL of the entry: its link, or else the guid if that is a URL."""
     for field in record.own("link"):
         if field.attribute("rel").lower() in ("", "alternate"):
             href = field.attribute("href") or field.text

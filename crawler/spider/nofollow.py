@@ -1,4 +1,4 @@
-"""Where a page asks robots not to follow its links."""
+"""How a page asks robots not to follow its links."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _NOFOLLOW = frozenset({"nofollow", "none"})
-#: Directives of X-Robots-Tag that have a value; any other name before a colon is a robot's.
+#: Directives of X-Robots-Tag that have a value; any other name before a colon is that of a robot.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _SEPARATORS = re.compile(r"[\s,]+")
 
 
 def is_nofollow(rel: str | None) -> bool:
-    """Say if a link says so; ``ugc`` and ``sponsored`` tell who put it there, no more."""
+    """Return whether *rel* has ``nofollow``; ``ugc`` and ``sponsored`` say who set it."""
     return rel is not None and "nofollow" in rel.lower().split()
 
 
@@ -35,7 +35,7 @@ def header_says_nofollow(headers: Headers) -> bool:
 
 
 def _says_nofollow(directives: str) -> bool:
-    """Read up to the name of a robot: what comes after it is for that one alone."""
+    """Read up to the name of a robot: the directives after it are for that robot only."""
     for directive in directives.split(","):
         name, colon, _ = map(str.strip, directive.partition(":"))
         if colon and name not in _VALUED:

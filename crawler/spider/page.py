@@ -1,4 +1,4 @@
-"""Page: what a spider's callback gets."""
+"""Page: the response as a spider's callback gets it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _BASE = re.compile(r"<[bB][aA][sS][eE][\s/]")
 
 class Page(Response):
     """
-    A response with the means to look into it.
+    A response with selectors, links and requests to follow.
 
-    Selectors are parsel's; they see the text as it was decoded here, and the document is
-    parsed for them once, when the first is asked for.
+    Selectors are parsel's. They work on the text as it was decoded here; the document is
+    parsed for them once, when the first selector is used.
     """
 
     @classmethod
     def of(cls, response: Response) -> Self:
-        """Return *response* as a page: the same body, and what is known of it already."""
+        """Return *response* as a page with the same body, and what was already read of it."""
         if isinstance(response, cls):
             return response
         page = cls.__new__(cls)
@@ -59,16 +59,16 @@ class Page(Response):
         return self.selector.css(query)
 
     def xpath(self, query: str, **variables: Any) -> SelectorList[Selector]:
-        """Select by XPath; *variables* are its ``$names``, and ``namespaces`` a dict of those."""
+        """Select by XPath; *variables* are its ``$names``; ``namespaces`` maps prefixes."""
         return self.selector.xpath(query, **variables)
 
     def jmespath(self, query: str) -> SelectorList[Selector]:
-        """Select in a body of JSON, whatever the server calls it."""
+        """Select in a body of JSON, whatever its Content-Type is."""
         selector = self.selector if self._type == "json" else self._selector("json")
         return selector.jmespath(query)
 
     def urljoin(self, href: str) -> str:
-        """Return where *href* leads from here; what is no URL comes back as it is."""
+        """Return the absolute URL of *href*; if it is not valid, return it unchanged."""
         return Joiner(self, self._base)(href)
 
     def follow(
@@ -78,11 +78,11 @@ class Page(Response):
         **fields: Any,
     ) -> Request:
         """
-        Return a request for what *href* leads to, to be yielded.
+        Return a request for the page that *href* leads to; yield it from the callback.
 
-        *href* is a URL, relative or not, the selector of a link or of an attribute, or a
-        request to take over; *callback*, a method of the spider or its name, and *fields* are
-        those of the request.
+        *href* is a URL, absolute or relative, the selector of a link or of an attribute, or a
+        request to copy. *callback* is a method of the spider or its name; *fields* are further
+        fields of the request.
         """
         if callback is not None:
             fields["callback"] = callback
@@ -92,7 +92,7 @@ class Page(Response):
         if found is None:
             raise ValueError(
                 f"no link to follow in {href!r:.200}: select an element with an href, or an "
-                "attribute by ::attr(name); for several, there is follow_all()"
+                "attribute by ::attr(name); use follow_all() for several links"
             )
         return Request(self.urljoin(found), **fields)
 
@@ -108,7 +108,7 @@ class Page(Response):
         """
         Yield a request for each of *hrefs*, or for each link that *css* or *xpath* selects.
 
-        What they select besides links is passed over.
+        Selected elements that are not links are skipped.
         """
         if [hrefs, css, xpath].count(None) != 2 or isinstance(hrefs, str):
             raise ValueError("follow_all() takes either several links, or css=, or xpath=")

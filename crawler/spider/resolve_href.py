@@ -1,4 +1,4 @@
-"""From an href, as written in a page, to the URL it leads to."""
+"""From an href, as it is written in a page, to its absolute URL."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
 
-# Hrefs that are joined by putting two strings together: most of most pages. Whatever a browser
-# would change, or read in a way of its own, is left to the parser.
+# Hrefs that can be resolved by joining two strings: most hrefs of most pages. The URL parser gets
+# the others, which a browser would change or read in a special way.
 _PATH = r"(?:/(?!\.|%2[Ee])[A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]%]*+)"
 _REST = (
     r"(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@|\[\]%/?]*+)?+"
     r"(?:\#[A-Za-z0-9\-._~!$&'()*+,;=:@|\[\]%/?]*+)?+\Z"
 )
 _HOST = r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+"
-#: A port that no browser takes away.
+#: A port that browsers keep.
 _PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
 _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
 _FROM_FOLDER = re.compile(rf"(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+{_REST}")
 _WHOLE = re.compile(rf"https?://{_HOST}{_PORT}{_PATH}++{_REST}")
 _HTTP = ("http://", "https://")
-#: How many hrefs of a site are kept, how many whole URLs of all, and how long one may be.
+#: How many hrefs are kept per site, how many absolute URLs for all sites, and their length.
 _MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 
-#: The hrefs met lately that are URLs already: they lead to the same place from every site.
+#: Recent hrefs that are absolute URLs: they lead to the same page from every site.
 _whole: dict[str, str] = {}
 
 
 class Joiner:
     """
-    Joins the hrefs of one page to *base*.
+    Resolves the hrefs of one page against *base*.
 
-    What is no URL comes back as it is, for the frontier to refuse and count.
-    *known* has the answer for plain hrefs, "" for the others.
+    An href that is not a valid URL is returned unchanged: the frontier refuses and counts it.
+    *known* maps simple hrefs to their URLs, and all others to "".
     """
 
     def __init__(self, response: Response, base: str) -> None:
@@ -63,7 +63,7 @@ class Joiner:
 
 
 class _Known(dict[str, str]):
-    """The URLs of hrefs met in the pages of one site: most are on every page of it."""
+    """The URLs of the hrefs of one site by href: most of them are on every page of the site."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class _Known(dict[str, str]):
 
     def __missing__(self, href: str) -> str:
         if url := _whole.get(href, ""):
-            href = url  # one text for all sites, and not one for each
+            href = url  # one string for all sites, not one for each
         elif self.root and _FROM_ROOT.match(href):
             url = self.root + href[1:]
         elif _WHOLE.match(href):
@@ -93,7 +93,7 @@ def _known(root: str) -> _Known:
 
 
 def _root(base: str) -> str:
-    """Return what "/" leads to from *base*; the pages of a site share the answer."""
+    """Return the URL of "/" relative to *base*; the pages of a site share the result."""
     return _root_of(base[: base.find("/", len("https://")) + 1] or base)
 
 
@@ -103,7 +103,7 @@ def _root_of(base: str) -> str:
 
 
 def _resolved(base: str, href: str) -> str:
-    """Return "" for what is no URL."""
+    """Return the absolute URL of *href*; "" if it is not valid."""
     try:
         return resolve(base, href)
     except InvalidURL:
@@ -111,7 +111,7 @@ def _resolved(base: str, href: str) -> str:
 
 
 def _encode_query(href: str, encoding: str) -> str:
-    """Escape the query in the encoding of the page, as forms and browsers do."""
+    """Escape the query of *href* in the encoding of the page, as browsers do."""
 
     def escape(text: re.Match[str]) -> str:
         return quote(text[0].encode(encoding, "xmlcharrefreplace"), safe="")

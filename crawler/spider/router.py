@@ -1,4 +1,4 @@
-"""Router: a spider made of functions."""
+"""Router: a spider whose callbacks are functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[[Page], Any])
 
 class Router(Spider):
     """
-    For scripts: functions instead of methods, chosen by the URL.
+    A spider for scripts: functions instead of methods, chosen by the URL of the page.
 
         app = Router("https://shop.example/")
 
@@ -28,7 +28,7 @@ class Router(Spider):
 
         crawl(app)
 
-    The first function whose pattern is found in the URL gets the page.
+    The page goes to the first function whose pattern is found in its URL.
     """
 
     name = "router"
@@ -39,7 +39,7 @@ class Router(Spider):
         self._on_error: Callable[[Any], Any] | None = None
 
     def page(self, pattern: str = "") -> Callable[[F], F]:
-        """Let the function below have the pages whose URL matches *pattern*."""
+        """Decorate the function for the pages in whose URL *pattern* is found."""
         compiled = re.compile(pattern)
 
         def keep(function: F) -> F:
@@ -49,7 +49,7 @@ class Router(Spider):
         return keep
 
     def error(self, function: F) -> F:
-        """Let the function below have the errors."""
+        """Decorate the function for errors."""
         self._on_error = function
         return function
 

@@ -1,4 +1,4 @@
-"""Sitemaps: the pages a site says it has (sitemaps.org)."""
+"""Sitemaps: the lists of its pages that a site publishes (sitemaps.org)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .xml_records import Element, records, root_name
 
 Kind = Literal["urlset", "index", "text"]
 
-#: What the protocol allows a sitemap to have, in bytes, unpacked.
+#: The most bytes that the protocol allows a sitemap to have, unpacked.
 MAX_SIZE = 50 * 1024 * 1024
 GZIP = b"\x1f\x8b"
 
@@ -24,7 +24,7 @@ _SLICE = 1 << 16
 
 
 class SitemapEntry(NamedTuple):
-    """A page, or another sitemap; *lastmod* and *changefreq* are as the site wrote them."""
+    """A page, or another sitemap; *lastmod* and *changefreq* are as the site writes them."""
 
     loc: str
     lastmod: str | None = None
@@ -35,10 +35,10 @@ class SitemapEntry(NamedTuple):
 @dataclass(frozen=True)
 class Sitemap:
     """
-    What a sitemap lists; *entries* are read from the text as they are taken, once.
+    The entries of a sitemap. *entries* can be iterated once, and reads the text as it goes.
 
-    The entries of an ``index`` are sitemaps themselves. *kind* is None if the text is no
-    sitemap at all; *truncated* says that it went on past the size asked for.
+    The entries of an ``index`` are sitemaps themselves. *kind* is None if the text is not a
+    sitemap; *truncated* is set if the sitemap is longer than the most bytes to read.
     """
 
     kind: Kind | None
@@ -48,10 +48,9 @@ class Sitemap:
 
 def parse_sitemap(body: bytes, *, max_size: int = MAX_SIZE) -> Sitemap:
     """
-    Read a sitemap in XML or in lines of text, packed by gzip or not; never raises.
+    Parse a sitemap of XML or of lines of text, gzipped or not; never raises.
 
-    No more than *max_size* bytes are unpacked or read, and what is broken is read as far as
-    it goes.
+    At most *max_size* bytes are unpacked and read; a broken sitemap is read as far as possible.
     """
     body, truncated = _unpacked(body, max_size)
     text = charset.decode(body)
@@ -96,7 +95,7 @@ def _lines(text: str) -> Iterator[SitemapEntry]:
 
 
 def _unpacked(body: bytes, max_size: int) -> tuple[bytes, bool]:
-    """Return no more than *max_size* bytes, ending with a whole tag or line, and if that is less."""
+    """Return up to *max_size* bytes, cut after a whole tag or line, and whether they were cut."""
     if body.startswith(GZIP):
         body = _gunzip(body, max_size + 1)
     if len(body) <= max_size:
@@ -106,7 +105,7 @@ def _unpacked(body: bytes, max_size: int) -> tuple[bytes, bool]:
 
 
 def _gunzip(body: bytes, max_size: int) -> bytes:
-    """Unpack what can be unpacked: of a broken archive, what stands before the break."""
+    """Unpack as much as possible: of a broken archive, the part before the break."""
     unpacked = bytearray()
     packed = memoryview(body)
     inflate = zlib.decompressobj(wbits=31)

@@ -1,4 +1,4 @@
-"""Spider: what to begin with, and what to do with each page."""
+"""Spider: where a crawl starts, and what to do with each page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .page import Page
 
 class Spider:
     """
-    Subclass it, say where to start, and yield what you find.
+    Subclass it, set the URLs to start from, and yield items and requests from parse().
 
         class Quotes(Spider):
             start_urls = ["https://quotes.example/"]
@@ -29,20 +29,20 @@ class Spider:
     """
 
     name: str = ""
-    #: One URL alone may stand here without a list around it.
+    #: A single URL may be given without a list.
     start_urls: Collection[str] = ()
-    #: Domains to stay in; those of the first requests are accepted in any case.
+    #: Domains to stay in; those of the first requests are always accepted.
     accepted_domains: Collection[str] = ()
-    #: The same, by the name it has elsewhere.
+    #: The same, under the name that Scrapy uses.
     allowed_domains: Collection[str] = ()
     max_depth: int | None = None
-    #: Spider middlewares of its own, below those of the crawl; classes, or what makes one.
+    #: Spider middlewares of this spider, below those of the crawl; instances, classes or factories.
     middlewares: Collection[Any] = ()
     download_middlewares: Collection[Any] = ()
     settings: Mapping[str, Any] = {}
     handle_httpstatus_list: Collection[int] = ()
 
-    # What a crawl lends to its spider; here, so that an __init__ of one's own need not care.
+    # Set by the crawl. They have defaults here, so that a subclass need not call our __init__.
     _fetch: Callable[[Request], Response] | None = None
     _waiting: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
 
@@ -66,30 +66,30 @@ class Spider:
         return self.start_urls
 
     def parse(self, response: Page) -> Any:  # noqa: ARG002
-        """Yield what is found in a page; requests may name another callback."""
+        """Yield the items and requests found in a page; requests may name another callback."""
         if self.middlewares:
-            return None  # they may do it all
+            return None  # the middlewares may find everything
         raise NotImplementedError(f"{type(self).__name__} needs a method parse(self, response)")
 
     def errback(self, error: CrawlerError) -> Any:  # noqa: ARG002
-        """Yield what is to be done about a page that could not be had; by default nothing."""
+        """Yield items and requests for a page that could not be fetched; by default none."""
         return None
 
     def open(self) -> None:
-        """Get ready, before the first request."""
+        """Prepare; called before the first request."""
 
     def close(self) -> None:
-        """Let go; called at the end, whatever happened."""
+        """Release resources; called at the end, even of a crawl that failed."""
 
     def fetch(self, url: str | Request, **fields: Any) -> Page:
         """
-        Fetch one more page now, and wait for it: only this callback waits.
+        Fetch a page now and wait for it: only this callback waits.
 
-        It passes the same middlewares, robots.txt and delays as any other, and is not held
-        against what was seen before unless ``dont_filter=False`` is given.
+        The request passes the same middlewares, robots.txt and delays as any other. It is fetched
+        even if its URL was seen before, unless ``dont_filter=False`` is given.
         """
         if self._fetch is None:
-            raise StateError("fetch() works while the spider is being crawled")
+            raise StateError("fetch() works only while the spider is being crawled")
         request = (
             url.replace(**fields)
             if isinstance(url, Request)
@@ -98,7 +98,7 @@ class Spider:
         return Page.of(self._fetch(request))
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Enter it to wait for what another callback does: the crawl goes on meanwhile."""
+        """Return a context in which to wait for another callback: the crawl goes on meanwhile."""
         return self._waiting()
 
     @property
@@ -109,7 +109,7 @@ class Spider:
         self.logger.log(level, message)
 
     def callback(self, name: str | None, default: str) -> Callable[[Any], Any]:
-        """Return the method a request names; nothing else can be named."""
+        """Return the method that a request names; only methods of the class can be named."""
         wanted = name or default
         method = getattr(type(self), wanted, None) if not wanted.startswith("__") else None
         if not callable(method):
@@ -117,7 +117,7 @@ class Spider:
         return getattr(self, wanted)  # type: ignore[no-any-return]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy gets: not what a crawl has lent."""
+        """Return what a copy gets: all attributes except those that a crawl sets."""
         return {name: value for name, value in vars(self).items() if name not in _LENT}
 
     def __repr__(self) -> str:
@@ -128,7 +128,7 @@ _LENT = ("_fetch", "_waiting")
 
 
 def first_requests(spider: Spider) -> Iterator[Request | str]:
-    """Yield what the spider begins with, however it says so."""
+    """Yield the first requests of *spider*, from start_requests() or start(), async or not."""
     begin = getattr(spider, "start_requests", spider.start)
     found = begin()
     if isinstance(found, str):
@@ -140,7 +140,7 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
 
 
 def _driven(found: AsyncIterator[Any]) -> Iterator[Any]:
-    """Read an ``async def`` generator that awaits nothing."""
+    """Yield from an ``async def`` generator, which may not await anything."""
     while True:
         step = anext(found)
         try:
@@ -150,4 +150,4 @@ def _driven(found: AsyncIterator[Any]) -> Iterator[Any]:
         except StopAsyncIteration:
             return
         else:
-            raise ValueError("start() cannot await anything: greenlets wait without it")
+            raise ValueError("start() cannot await anything: greenlets wait without await")

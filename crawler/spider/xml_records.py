@@ -1,8 +1,8 @@
 """
-XML as it is found: read from left to right, forgiven what can be forgiven.
+XML of sitemaps and news feeds, which may be broken: read from left to right, with few demands.
 
-Nothing is declared, expanded or fetched: an entity is one of those everybody knows, or it is
-text. Sitemaps and feeds are lists of records, and one record is all that is held at a time.
+Nothing is declared, expanded or fetched: an entity is a predefined one of HTML, or it is text.
+Sitemaps and news feeds are lists of records; only one record is held in memory at a time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from html.entities import html5
 
-# What is no text. Each ends at the next "<" or at its own end mark: no character is read often.
+# Everything but text. A match ends at the next "<" or at its end mark: the time is linear.
 _MARKUP = re.compile(
     r"""
       < (?P<close> /?+ ) (?P<name> [^\s/<>"'=!?]++ )
@@ -26,14 +26,15 @@ _MARKUP = re.compile(
 )
 _DTD = re.compile(r"<!DOCTYPE[^\[<>]*+\[.*?(?:\]\s*+>|\Z)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+#: The ";" is required: the "&copy" of "?a=1&copy=2" is text.
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
 class Element:
     """
-    A record, whose *fields* are the elements right below it, or one of those.
+    A record, whose *fields* are the elements directly inside it; or one of these fields.
 
-    *name* is in lower case and keeps its prefix; *text* is all there is inside a field.
+    *name* is in lower case and keeps its prefix; *text* is the whole text inside a field.
     """
 
     __slots__ = ("_attributes", "_parts", "fields", "name")
@@ -52,19 +53,19 @@ class Element:
         return "".join(self._parts).strip()
 
     def attribute(self, name: str) -> str:
-        """Return the value, "" if there is none."""
+        """Return the value of the attribute; "" if it is missing."""
         for found, double, single in _ATTRIBUTE.findall(self._attributes):
             if found.lower() == name:
                 return _unescape(double or single).strip()
         return ""
 
     def own(self, name: str) -> Iterator[Element]:
-        """Yield the fields called *name* in the prefix of the record, whatever that is."""
+        """Yield the fields called *name* that have the same prefix as the record."""
         name = self._prefix + name
         return (field for field in self.fields if field.name == name)
 
     def values(self) -> dict[str, str]:
-        """Return the texts of its own fields by name, prefix apart: the first that is not empty."""
+        """Return the first text that is not empty of each such field, by name without prefix."""
         start, values = self._prefix, dict[str, str]()
         for field in self.fields:
             if field.name.startswith(start) and (text := field.text):
@@ -77,8 +78,8 @@ class Element:
 
 
 def without_dtd(text: str) -> str:
-    """Return *text* without the declarations of its own that a parser might act on."""
-    # A blank is left: nothing can be made of what stood before and behind.
+    """Return *text* without its document type declaration, which a parser might act on."""
+    # A blank stays: the text before and the text after must not join to new markup.
     return _DTD.sub(" ", text)
 
 
@@ -92,10 +93,10 @@ def root_name(text: str) -> str:
 
 def records(text: str, names: Collection[str]) -> Iterator[Element]:
     """
-    Yield the elements called one of *names*, whatever their prefix, as they end.
+    Yield the elements whose name without prefix is in *names*, as they end.
 
-    One also ends where the next begins, and where the text does; a field that never ends
-    may be cut, and is left out.
+    A record also ends where the next one begins, and where the text ends. A field without an
+    end is left out, because it may be cut.
     """
     reader, end = _Reader(names), 0
     for token in _MARKUP.finditer(text):
@@ -111,7 +112,7 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
 
 
 class _Reader:
-    """The record being read, if any, and the field of it."""
+    """The record and its field that are being read, if any."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
@@ -119,7 +120,7 @@ class _Reader:
         self.field: Element | None = None
 
     def start(self, token: re.Match[str]) -> Element | None:
-        """Begin what *token* opens; return the record that has to end for it."""
+        """Begin the element that *token* opens; return the record that ends because of it."""
         element = Element(token["name"].lower(), token["attributes"])
         if _local(element.name) in self._names:
             ended, self.record, self.field = self.record, element, None
@@ -132,7 +133,7 @@ class _Reader:
         return None
 
     def end(self, token: re.Match[str]) -> Element | None:
-        """End what *token* closes; return it if it is the record."""
+        """End the element that *token* closes; return it if it is the record."""
         name, record, field = token["name"].lower(), self.record, self.field
         if record is None:
             return None
@@ -154,6 +155,6 @@ def _unescape(text: str) -> str:
 
 
 def _character(reference: re.Match[str]) -> str:
-    """Read &amp;, &#38; and &eacute;, but not the "&copy" of "?a=1&copy=2"."""
+    """Return the character of &amp;, &#38; or &eacute;; unknown names stay as they are."""
     known = reference[0][1] == "#" or reference[0][1:] in html5
     return html.unescape(reference[0]) if known else reference[0]

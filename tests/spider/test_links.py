@@ -79,7 +79,9 @@ def test_elements_of_several_kinds_keep_their_order():
 
 
 def test_an_element_without_known_links_is_refused_at_once_with_those_that_have_some():
-    with pytest.raises(ValueError, match="no links in 'blink' elements; tags are a, area"):
+    with pytest.raises(
+        ValueError, match="'blink' elements have no links; tags must be among a, area"
+    ):
         links(page(""), tags=("a", "blink"))
 
 

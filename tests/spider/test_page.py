@@ -263,7 +263,7 @@ def test_follow_of_what_is_no_link_says_what_to_select(select):
 def test_follow_of_several_links_names_follow_all():
     response = page()
 
-    with pytest.raises(ValueError, match=r"there is follow_all\(\)"):
+    with pytest.raises(ValueError, match=r"use follow_all\(\)"):
         response.follow(response.css("a"))
 
 
