@@ -196,6 +196,11 @@ class Request:
         """Return a copy with *changes*; it keeps the id, so it counts as the same request."""
         return type(self)(**dict(zip(Request.__slots__, _values(self), strict=True)) | changes)
 
+    @property
+    def next_depth(self) -> int:
+        """The depth of the requests found on its page: depth grows here and nowhere else."""
+        return self.depth + 1
+
     def __str__(self) -> str:
         return f"{self.method} {self.url} [{self.id}]"
 

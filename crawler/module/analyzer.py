@@ -147,9 +147,9 @@ def links_in(origin: Response | ModuleError, urls: list[str]) -> Iterator[Links]
 
 
 def _place(origin: Response | ModuleError) -> tuple[str, int]:
-    """Return the page that findings are relative to, and their depth: depth grows here only."""
+    """Return the page that findings are relative to, and their depth."""
     page = origin.url if isinstance(origin, Response) else origin.request.url
-    return page, origin.request.depth + 1
+    return page, origin.request.next_depth
 
 
 def _plain_url(found: Any) -> str | None:

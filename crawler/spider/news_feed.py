@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import charset
-from ..errors import InvalidURL
-from ..url import resolve
+from ..url import resolve_or_keep
 from .xml_records import Element, records
 
 _FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
@@ -66,10 +65,10 @@ def _link(record: Element, base: str) -> str | None:
         if field.attribute("rel").lower() in ("", "alternate"):
             href = field.attribute("href") or field.text
             if href:
-                return _join(_base(field, base), href)
+                return resolve_or_keep(_base(field, base), href)
     for guid in record.own("guid"):
         if guid.attribute("ispermalink").lower() != "false" and guid.text.startswith("http"):
-            return _join(base, guid.text)
+            return resolve_or_keep(base, guid.text)
     return None
 
 
@@ -83,11 +82,4 @@ def _line(text: str | None) -> str | None:
 
 def _base(element: Element, base: str) -> str:
     given = element.attribute("xml:base")
-    return _join(base, given) if given else base
-
-
-def _join(base: str, href: str) -> str:
-    try:
-        return resolve(base, href)
-    except InvalidURL:
-        return href
+    return resolve_or_keep(base, given) if given else base

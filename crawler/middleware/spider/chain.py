@@ -12,8 +12,7 @@ from typing import Any
 import gevent
 
 from ...data import Request, Response
-from ...errors import InvalidURL
-from ...url import resolve
+from ...url import resolve_or_keep
 from .contract import SpiderMiddleware
 from .hooks import FAILURES, Failures, Hook, HookFigures, results
 
@@ -152,21 +151,31 @@ class SpiderChain:
         own = self._hook(type(self.spider).__name__, _name(last.func), last, of_spider=True)
         given = [(part[hook], known) for part in self._parts if hook in part]
         failures = Failures()
+        request: Request = known["request"]
+        place = request.url if response is None else response.url, request.next_depth
         for source, arguments in (*given, (own, {})):
             for found in source.results(arguments, failures):
-                passed = self._up(found, known["request"], response, failures)
+                passed = self._up(found, place, response, failures)
                 if passed is not None:
                     yield passed
         failures.tell()
 
     def _up(
-        self, found: Any, origin: Request | None, response: Response | None, failures: Failures
+        self,
+        found: Any,
+        place: tuple[str, int] | None,
+        response: Response | None,
+        failures: Failures,
     ) -> Any:
-        """Pass one element from the spider up to the engine; None if it was dropped."""
+        """
+        Return one element after all hooks between spider and engine; None if one dropped it.
+
+        *place* is the page on which it was found, and the depth of the requests found there.
+        """
         kind = "request" if isinstance(found, Request | str) else "item"
         hooks = self._up_hooks[kind]
-        if hooks and origin is not None and kind == "request":
-            found = _met(found, origin, origin.url if response is None else response.url)
+        if hooks and place is not None and kind == "request":
+            found = _request(found, *place)
         for hook in hooks:
             known = {kind: found, "response": response, "spider": self.spider}
             found = hook.passed(kind, known, failures)
@@ -202,20 +211,11 @@ class SpiderChain:
         return f"<SpiderChain engine → {names}{self.spider!r}>"
 
 
-def _met(found: Request | str, origin: Request, page: str) -> Request:
-    """Return *found* as it was met on *page*, one step further from the start than *origin*."""
-    depth = origin.depth + 1
+def _request(found: Request | str, page: str, depth: int) -> Request:
+    """Return what was found on *page* as a request with its *depth*, as hooks expect to see it."""
     if isinstance(found, str):
-        return Request(_absolute(page, found), depth=depth, found_on=page)
+        return Request(resolve_or_keep(page, found), depth=depth, found_on=page)
     return found if found.depth == depth else found.replace(depth=depth)
-
-
-def _absolute(base: str, href: str) -> str:
-    """Resolve *href*; one that is no URL stays as it is, for the frontier to refuse and count."""
-    try:
-        return resolve(base, href)
-    except InvalidURL:
-        return href
 
 
 def _built(one: Any) -> SpiderMiddleware:

@@ -1,4 +1,4 @@
-"""Limits on the requests found: how long their URLs, how far from the start."""
+"""Limits on the requests found: the length of their URLs, and their depth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class UrlLength(SpiderMiddleware):
-    """Drops requests whose URL has more than *limit* characters; 0 is no limit."""
+    """Drops requests whose URL has more than *limit* characters; 0 means no limit."""
 
     def __init__(self, limit: int = 2083) -> None:
         self._limit = _count("limit", limit)
@@ -28,9 +28,9 @@ class UrlLength(SpiderMiddleware):
 
 class Depth(SpiderMiddleware):
     """
-    Counts the steps from a first request, and drops what is more than *max_depth* away.
+    Counts the steps from a first request, and drops requests more than *max_depth* steps away.
 
-    0 is no limit here. The crawl counts alike, and has a limit of its own.
+    0 means no limit here. The crawl counts in the same way and has its own limit.
     """
 
     def __init__(self, max_depth: int = 0) -> None:
@@ -39,7 +39,7 @@ class Depth(SpiderMiddleware):
     def process_request(
         self, request: Request, response: Response | None, spider: Any
     ) -> Request | None:
-        depth = request.depth if response is None else response.depth + 1
+        depth = request.depth if response is None else response.request.next_depth
         if self._max and depth > self._max:
             log.debug("deeper than %d: %s", self._max, request)
             return None
