@@ -121,7 +121,7 @@ def test_only_html_has_links(content_type, number):
     [
         ({}, "RegexLinkExtractor needs url_regexes_to_follow"),
         ({"url_regexes_to_follow": "product"}, "must be a list, not just 'product'"),
-        ({"url_regexes_to_follow": ["(product"]}, "is no regular expression"),
+        ({"url_regexes_to_follow": ["(product"]}, "is not a regular expression"),
     ],
 )
 def test_patterns_that_cannot_be_meant_are_errors_at_the_start(attributes, reason):
@@ -282,7 +282,7 @@ def test_what_is_no_url_cannot_be_made_canonical_and_passes():
 
 
 def test_a_rule_nobody_knows_is_an_error_at_the_start():
-    with pytest.raises(ValueError, match="'sort' is none of normalize-percent-encoding"):
+    with pytest.raises(ValueError, match="'sort' is not one of normalize-percent-encoding"):
         opened(CanonicalizeUrl(["sort"]))
 
 
@@ -808,7 +808,7 @@ def test_a_page_without_any_of_the_fields_gives_no_item(page):
     "fields", [{"name": "h1["}, {"name": "//h1["}, {"name": "h1::attr(", "other": "h1"}]
 )
 def test_a_wrong_selector_is_an_error_at_the_start(fields):
-    with pytest.raises(ValueError, match=r"name: .* is no selector"):
+    with pytest.raises(ValueError, match=r"name: .* is not a selector"):
         opened(SelectorMap(fields))
 
 

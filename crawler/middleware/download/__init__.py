@@ -1,1 +1,1 @@
-"""What stands around a fetch: the contract, the chain, and one file for each behaviour."""
+"""Middlewares around a fetch: contract, chain, and one file for each behaviour."""

@@ -1,1 +1,1 @@
-"""What stands around a spider's callbacks: the contract, the chain, and one file for each behaviour."""
+"""Middlewares around a spider's callbacks: contract, chain, and one file for each behaviour."""

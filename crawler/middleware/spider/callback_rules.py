@@ -1,4 +1,4 @@
-"""Callback rules: which method of the spider gets which page."""
+"""CallbackRules: the callback of a request, chosen by its URL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .per_spider import PerSpider, compiled
 
 class CallbackRules(PerSpider[list[tuple[Pattern[str], str]]]):
     """
-    Chooses the callback of a request by its URL: the first rule whose pattern is found.
+    Chooses the callback of a request by the first rule whose pattern is found in its URL.
 
-    The rules, the spider's ``callback_rules`` unless given, map patterns to names of its
-    methods. A request that names its own callback keeps it, and one that no rule fits goes
-    to parse(). So a page is handled once, by the method chosen when it was found, wherever
-    it is redirected to. A rule for a method that does not exist is an error at the start.
+    The rules map patterns to names of the spider's methods; by default they are its attribute
+    ``callback_rules``. A request that names a callback keeps it; without a matching rule it goes
+    to parse(). The callback is chosen when the request is found, so a page is handled once and
+    a redirect does not change its callback. A rule for a missing method is an error at the start.
     """
 
     def __init__(self, rules: Mapping[str, str] | None = None) -> None:
@@ -25,7 +25,7 @@ class CallbackRules(PerSpider[list[tuple[Pattern[str], str]]]):
         self._rules = rules
 
     def make(self, spider: Any) -> list[tuple[Pattern[str], str]]:
-        rules: Mapping[str, str] = self.told(self._rules, "callback_rules", spider)
+        rules: Mapping[str, str] = self.configured(self._rules, "callback_rules", spider)
         for name in rules.values():
             if name.startswith("__") or not callable(getattr(type(spider), name, None)):
                 raise ValueError(f"callback_rules: {type(spider).__name__} has no method {name!r}")

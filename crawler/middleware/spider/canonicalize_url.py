@@ -1,4 +1,4 @@
-"""Canonical URLs, asked for as such."""
+"""CanonicalizeUrl: requests for the canonical form of their URLs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...data import Request, Response
 from ...errors import InvalidURL
 from .per_spider import PerSpider
 
-#: What each rule switches on; the first two hold for every canonical URL.
+#: The options that each rule sets; the first two rules hold for every canonical URL.
 _RULES: dict[str, dict[str, bool]] = {
     "normalize-percent-encoding": {},
     "drop-fragment": {},
@@ -23,11 +23,11 @@ class CanonicalizeUrl(PerSpider[urls.Rules]):
     """
     Replaces the URL of every request by its canonical form.
 
-    The rules, the spider's ``canonicalization_rules`` unless given, are names:
-    ``normalize-percent-encoding`` and ``drop-fragment`` (always done), ``sort-query-args``,
-    ``drop-tracking-args``. It changes what is fetched, and a few sites care for the order of
-    arguments; that no page is fetched twice for a difference of spelling needs no middleware.
-    Must stand below whatever compares URLs.
+    The rules are names, by default those of the spider's ``canonicalization_rules``:
+    ``normalize-percent-encoding`` and ``drop-fragment`` (always applied), ``sort-query-args``,
+    ``drop-tracking-args``. They change the URL that is fetched, and on a few sites the order of
+    arguments matters. The middleware is not needed to fetch each page only once: the frontier
+    compares canonical URLs anyway. Place it below all middlewares that compare URLs.
     """
 
     def __init__(self, rules: Collection[str] | None = None) -> None:
@@ -36,9 +36,11 @@ class CanonicalizeUrl(PerSpider[urls.Rules]):
 
     def make(self, spider: Any) -> urls.Rules:
         asked: dict[str, bool] = {}
-        for name in self.told(self._rules, "canonicalization_rules", spider):
+        for name in self.configured(self._rules, "canonicalization_rules", spider):
             if name not in _RULES:
-                raise ValueError(f"canonicalization_rules: {name!r} is none of {', '.join(_RULES)}")
+                raise ValueError(
+                    f"canonicalization_rules: {name!r} is not one of {', '.join(_RULES)}"
+                )
             asked |= _RULES[name]
         return urls.Rules(**asked)
 

@@ -1,4 +1,4 @@
-"""SpiderChain: the way of responses down to a spider, and of what it finds up to the engine."""
+"""SpiderChain: passes responses down to a spider, and what it finds up to the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .hooks import FAILURES, Failures, Hook, HookFigures, results
 
 log = logging.getLogger(__name__)
 
-#: What a middleware may override.
+#: The hooks that a middleware may override.
 _HOOKS = tuple(name for name in vars(SpiderMiddleware) if not name.startswith("_"))
 
 
@@ -26,43 +26,46 @@ class SpiderChain:
     """
     The middlewares of one crawl, in order, around one spider.
 
-    What a hook raises costs what that hook would have given, or the one element it was
-    looking at; the page is then reported as failed, and everything else goes on. *figures*
-    has an entry for each hook that does something, by the names of middleware and hook.
+    An exception in a hook costs only what that hook would have returned, or the one element that
+    it was given. Everything else goes on; at the end the page is reported as failed. *figures*
+    has an entry for each hook that is overridden, by the names of middleware and hook.
     """
 
     def __init__(self, middlewares: Iterable[Any], spider: Any) -> None:
         self.spider = spider
-        self.middlewares = [_built(one) for one in middlewares]
-        self.names = _distinct([type(one).__name__ for one in self.middlewares])
+        self.middlewares = [_built(given) for given in middlewares]
+        self.names = _distinct([type(middleware).__name__ for middleware in self.middlewares])
         self.figures: dict[tuple[str, str], HookFigures] = {}
         self._parts = [
-            {hook: self._hook(name, hook, getattr(one, hook)) for hook in _implemented(one)}
-            for name, one in zip(self.names, self.middlewares, strict=True)
+            {
+                hook: self._hook(name, hook, getattr(middleware, hook))
+                for hook in _overridden(middleware)
+            }
+            for name, middleware in zip(self.names, self.middlewares, strict=True)
         ]
         self._up_hooks = {
             kind: [part[hook] for part in reversed(self._parts) if hook in part]
             for kind, hook in (("request", "process_request"), ("item", "process_item"))
         }
-        #: The passes down that no middleware takes part in, nor in what comes of them.
+        #: The hooks downwards that no middleware overrides, if none overrides a hook upwards.
         self._plain = {
             hook
             for hook in ("process_response", "process_error")
             if not any(self._up_hooks.values()) and not any(hook in part for part in self._parts)
         }
-        self._questions = [
+        self._next_requests = [
             (part["next_request"], {"spider": spider})
             for part in self._parts
             if "next_request" in part
         ]
         if own := getattr(spider, "next_request", None):
-            self._questions.append((self._hook(type(spider).__name__, "next_request", own), {}))
+            self._next_requests.append((self._hook(type(spider).__name__, "next_request", own), {}))
         self._opened = ExitStack()
-        #: Whether to time the spider too where no middleware stands around it.
+        #: Whether to time a spider that has no middlewares, too.
         self.timed = False
 
     def response(self, response: Response, callback: Callable[[Response], Any]) -> Iterator[Any]:
-        """Yield what comes of *response*; at the end, raise what failed."""
+        """Yield the requests and items found in *response*; at the end, raise what failed."""
         if "process_response" in self._plain and not self.timed:
             return self._straight(callback, response)
         known = {"response": response, "request": response.request, "spider": self.spider}
@@ -71,7 +74,7 @@ class SpiderChain:
     def error(
         self, error: Exception, request: Request, errback: Callable[[Any], Any]
     ) -> Iterator[Any]:
-        """Yield what is to be done about *error*; at the end, raise what failed."""
+        """Yield the requests and items made for *error*; at the end, raise what failed."""
         if "process_error" in self._plain and not self.timed:
             return self._straight(errback, error)
         known = {"error": error, "request": request, "spider": self.spider}
@@ -79,18 +82,18 @@ class SpiderChain:
         return self._flow("process_error", known, partial(errback, error), response)
 
     def request(self, request: Request | str) -> Request | None:
-        """Pass a first request up the chain; None if it was dropped. Raises what failed."""
+        """Return a first request after all hooks; None if one dropped it. Raises what failed."""
         failures = Failures()
         first = Request(request) if isinstance(request, str) else request
         passed: Request | None = self._up(first, None, None, failures)
-        failures.tell()
+        failures.raise_any()
         return passed
 
     def next_request(self) -> Request | None:
         """
-        Ask for one more, top-down and the spider last; the first that has one wins.
+        Return one more request: the first that a middleware, from the top, or the spider returns.
 
-        One that is dropped on its way up is no answer: the question is asked again.
+        If that request is dropped on its way up, all are asked again.
         """
         while (found := self._ask_for_more()) is not None:
             try:
@@ -104,7 +107,7 @@ class SpiderChain:
         return None
 
     def open(self) -> None:
-        """Open all, the first first; if one fails, those that are open are closed."""
+        """Open all middlewares in order; if one fails, close those that are open."""
         try:
             for part in self._parts:
                 if "open_spider" in part:
@@ -116,7 +119,7 @@ class SpiderChain:
             raise
 
     def close(self) -> None:
-        """Close those that were opened, the last first, even if some of them fail."""
+        """Close the open middlewares in reverse order, even if some of them fail."""
         self._opened.close()
 
     def _close(self, hook: Hook) -> None:
@@ -127,10 +130,10 @@ class SpiderChain:
 
     def _straight(self, callback: Callable[[Any], Any], datum: Any) -> Iterator[Any]:
         """
-        Do what _flow() does where no middleware stands around a callback, untimed.
+        Do the same as _flow() for a callback without middlewares, untimed.
 
-        Many crawls have none, and every link would pay for it; None is left in, for the
-        analyzer knows what to make of it.
+        Many crawls have no middlewares, and _flow() costs time for every link. None is not
+        filtered out here: the analyzer skips it.
         """
         figures = self._figures(type(self.spider).__name__, _name(callback))
         figures.calls += 1
@@ -158,7 +161,7 @@ class SpiderChain:
                 passed = self._up(found, place, response, failures)
                 if passed is not None:
                     yield passed
-        failures.tell()
+        failures.raise_any()
 
     def _up(
         self,
@@ -184,7 +187,7 @@ class SpiderChain:
         return found
 
     def _ask_for_more(self) -> Request | str | None:
-        for hook, known in self._questions:
+        for hook, known in self._next_requests:
             try:
                 found: Request | str | None = hook.call(**known)
             except FAILURES:
@@ -218,22 +221,25 @@ def _request(found: Request | str, page: str, depth: int) -> Request:
     return found if found.depth == depth else found.replace(depth=depth)
 
 
-def _built(one: Any) -> SpiderMiddleware:
-    """Accept an instance, or what makes one: state then belongs to one crawl."""
-    if isinstance(one, SpiderMiddleware):
-        return one
-    made = one() if callable(one) else one
+def _built(given: Any) -> SpiderMiddleware:
+    """Return *given*; call a class or factory, so that the state belongs to one crawl."""
+    if isinstance(given, SpiderMiddleware):
+        return given
+    made = given() if callable(given) else given
     if not isinstance(made, SpiderMiddleware):
-        raise ValueError(f"a SpiderMiddleware is needed, or what makes one, not {one!r}")
+        raise ValueError(
+            f"a SpiderMiddleware is needed, or a class or factory of one, not {given!r}"
+        )
     return made
 
 
-def _implemented(one: SpiderMiddleware) -> list[str]:
-    """Return the hooks of *one* that do something."""
+def _overridden(middleware: SpiderMiddleware) -> list[str]:
+    """Return the names of the hooks that *middleware* overrides."""
     return [
         hook
         for hook in _HOOKS
-        if getattr(getattr(one, hook), "__func__", None) is not getattr(SpiderMiddleware, hook)
+        if getattr(getattr(middleware, hook), "__func__", None)
+        is not getattr(SpiderMiddleware, hook)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Duplicates: each request passes once in a crawl."""
+"""Duplicates: drops requests that a crawl has made before."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ log = logging.getLogger(__name__)
 
 class Duplicates(PerSpider[Seen]):
     """
-    Drops requests for what the spider has asked for before, unless they say ``dont_filter``.
+    Drops requests that the spider has made before, unless they have ``dont_filter``.
 
-    Those leave no trace either. Must be first in the list, nearest to the engine: what
-    another middleware drops after it has passed here would count as seen all the same. The
-    frontier has a set that holds for redirects too and outlives a crash; this one, which
-    *make_seen* makes, is in memory and belongs to one crawl.
+    Requests with ``dont_filter`` are not remembered either. Place it first in the list, nearest
+    to the engine: a request that a middleware above it drops would count as seen. The frontier
+    has its own set, which includes redirects and survives a crash; the set of this middleware,
+    made by *make_seen*, is in memory and belongs to one crawl.
     """
 
     def __init__(self, make_seen: Callable[[], Seen] = ExactSeen) -> None:
@@ -42,7 +42,7 @@ class Duplicates(PerSpider[Seen]):
         return None
 
     def _is_new(self, request: Request, seen: Seen) -> bool:
-        """What is no URL is always new: the frontier refuses it, and counts."""
+        """Return whether *request* is new; an invalid URL always is: the frontier refuses it."""
         try:
             return seen.add(fingerprint(request, urls.canonicalize(request.url)))
         except InvalidURL:

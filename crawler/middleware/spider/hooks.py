@@ -1,4 +1,4 @@
-"""Hooks: the methods a chain calls, with what they cost, and what they fail on."""
+"""Hooks: the methods that a chain calls, with their figures and their failures."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ...data import Request, is_item
 from ...errors import DropItem
 from ..download.contract import MiddlewareError
 
-#: What a hook may raise at its own cost; anything else is the end of the greenlet.
+#: The exceptions that cost only the output of the hook; any other one ends the greenlet.
 FAILURES = (Exception, gevent.Timeout)
-#: How many failures of one page are kept; the rest is only counted.
+#: How many failures of one page are kept; the others are only counted.
 _MOST_FAILURES = 10
 _END = object()
 
 
 @dataclass
 class HookFigures:
-    """How often a hook was called, how many elements it dropped or failed on, and its seconds."""
+    """The calls of a hook, the elements that it dropped or failed on, and the seconds it took."""
 
     calls: int = 0
     drops: int = 0
@@ -33,7 +33,7 @@ class HookFigures:
 
 @dataclass(slots=True)
 class Failures:
-    """What went wrong on one page: the first few failures, and how many there were."""
+    """The failures on one page: the first few, and how many there were."""
 
     number: int = 0
     first: list[BaseException] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Failures:
         if len(self.first) < _MOST_FAILURES:
             self.first.append(failure)
 
-    def tell(self) -> None:
+    def raise_any(self) -> None:
         if self.number == 1:
             raise self.first[0]
         if self.number:
@@ -53,10 +53,10 @@ class Failures:
 @dataclass(slots=True)
 class Hook:
     """
-    One method of a middleware, or of the spider, with its figures.
+    One method of a middleware or of the spider, with its figures.
 
-    call() raises what the method raises; results() and passed() add it to the failures of
-    the page instead, and go on without: a middleware's under its name, the spider's as it is.
+    call() raises the exceptions of the method. results() and passed() add them to the failures
+    of the page instead: those of a middleware with its name, those of the spider as they are.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Hook:
             raise
 
     def results(self, known: Mapping[str, Any], failures: Failures) -> Iterator[Any]:
-        """Yield what it gives, as it gives it."""
+        """Yield the elements that the method returns, as it makes them."""
         self.figures.calls += 1
         try:
             with closing(results(self._timed(self.function, **known))) as outputs:
@@ -84,7 +84,7 @@ class Hook:
             self._failed(failure, failures)
 
     def passed(self, kind: str, known: Mapping[str, Any], failures: Failures) -> Any:
-        """Return what it makes of one element; None if it was dropped, or the hook failed."""
+        """Return what the method returns for one element; None if it dropped it or failed."""
         self.figures.calls += 1
         try:
             found = _checked(kind, self._timed(self.function, **known))
@@ -109,9 +109,9 @@ class Hook:
         failures.add(failure if self.of_spider else self._named(failure))
 
     def _named(self, failure: BaseException) -> MiddlewareError:
-        told = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
-        told.__cause__ = failure
-        return told
+        error = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
+        error.__cause__ = failure
+        return error
 
 
 def results(value: Any) -> Generator[Any, None, None]:
@@ -134,7 +134,7 @@ def results(value: Any) -> Generator[Any, None, None]:
 
 
 def _checked(kind: str, passed: Any) -> Any:
-    """One element becomes one of its kind: a request never an item, nor either of them several."""
+    """Return *passed* if it is one element of the same *kind*, or None; else raise TypeError."""
     if kind == "request":
         fits = isinstance(passed, Request)
     else:

@@ -1,4 +1,4 @@
-"""Item ids: the same item has the same id in every crawl."""
+"""ItemIds: ids that are the same for an item in every crawl."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uuid import UUID
 from ...data import Response
 from .per_spider import PerSpider
 
-#: Values whose repr() is the same in every process, and different for different values.
+#: Types whose repr() is the same in every process, and different for different values.
 _PLAIN = (
     type(None),
     bool,
@@ -36,13 +36,13 @@ class _Fields(NamedTuple):
 
 class ItemIds(PerSpider[_Fields]):
     """
-    Puts a hash of some fields of every item into its field *id_field*.
+    Sets the field *id_field* of every item to a hash of some other fields.
 
-    Fields and id are the spider's ``id_fields_to_hash`` and ``id_field`` unless given. The
-    id is 32 hexadecimal digits and depends on the names, types and values of the fields,
-    not on their order: 1, "1", 1.0 and True make four ids. An item without one of the
-    fields would share its id with others: it is dropped, and reported as an error. So is a
-    value that looks different in every process.
+    By default the names of the fields are the spider's ``id_field`` and ``id_fields_to_hash``.
+    The id is 32 hexadecimal digits. It depends on the names, types and values of the fields,
+    not on their order: 1, "1", 1.0 and True give four ids. An item that lacks one of the fields
+    would share its id with others, so it is dropped and reported as an error; so is an item
+    with a value that has no form that is the same in every process.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class ItemIds(PerSpider[_Fields]):
         self._fields_to_hash = fields_to_hash
 
     def make(self, spider: Any) -> _Fields:
-        target = self.told(self._id_field, "id_field", spider)
-        hashed = self.told(self._fields_to_hash, "id_fields_to_hash", spider)
+        target = self.configured(self._id_field, "id_field", spider)
+        hashed = self.configured(self._fields_to_hash, "id_fields_to_hash", spider)
         if isinstance(hashed, str) or not hashed:
             raise ValueError(f"id_fields_to_hash must be a list of names, not {hashed!r}")
         if target in hashed:
-            raise ValueError(f"id_fields_to_hash: the id cannot be made of itself, {target!r}")
+            raise ValueError(f"id_fields_to_hash: the id {target!r} cannot be made of itself")
         return _Fields(target, tuple(hashed))
 
     def process_item(self, item: Any, response: Response | None, spider: Any) -> Any:
@@ -67,12 +67,12 @@ class ItemIds(PerSpider[_Fields]):
 
 
 def stable_hash(value: Any) -> str:
-    """Return 32 hexadecimal digits that stand for *value* in every process."""
+    """Return 32 hexadecimal digits that are the same for *value* in every process."""
     return hashlib.blake2b(_typed(value), digest_size=16).hexdigest()
 
 
 def _typed(value: Any) -> bytes:
-    """Write *value* with its type and length before it, so that no two values run together."""
+    """Return *value* as bytes, with type and length first, so that no two values look the same."""
     if isinstance(value, Mapping):
         pairs = sorted(_typed(name) + _typed(held) for name, held in value.items())
         return _sized("mapping", pairs)
@@ -98,7 +98,7 @@ def _field(item: Any, name: str) -> Any:
 
 
 def _with(item: Any, name: str, value: str) -> Any:
-    """Return a copy of *item* with one field set; a frozen one too, for the copy is ours."""
+    """Return a copy of *item* with one field set; the copy may be changed even if it is frozen."""
     changed = copy.copy(item)
     if isinstance(item, Mapping):
         changed[name] = value

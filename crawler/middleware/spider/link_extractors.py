@@ -1,4 +1,4 @@
-"""Link extractors: requests for what a page or a feed links to."""
+"""Link extractors: requests for the links of pages and news feeds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from .per_spider import PerSpider, compiled
 
 class RegexLinkExtractor(PerSpider[list[Pattern[str]]]):
     """
-    Follows the links of HTML pages in which one of the patterns is found.
+    Follows the links of HTML pages in whose absolute URL one of the patterns is found.
 
-    The patterns, the spider's ``url_regexes_to_follow`` unless given, are searched for
-    anywhere in the absolute URL. They are regular expressions: the "?" before a query is
-    written ``\\?``.
+    The patterns are regular expressions, by default the spider's ``url_regexes_to_follow``; the
+    "?" before a query is written ``\\?``.
     """
 
     def __init__(self, patterns: Collection[str] | None = None) -> None:
@@ -27,7 +26,7 @@ class RegexLinkExtractor(PerSpider[list[Pattern[str]]]):
 
     def make(self, spider: Any) -> list[Pattern[str]]:
         name = "url_regexes_to_follow"
-        return compiled(name, self.told(self._patterns, name, spider))
+        return compiled(name, self.configured(self._patterns, name, spider))
 
     def process_response(
         self, response: Response, request: Request, spider: Any
@@ -39,7 +38,7 @@ class RegexLinkExtractor(PerSpider[list[Pattern[str]]]):
 
 
 class NewsFeedLinkExtractor(SpiderMiddleware):
-    """Follows the links of the items of RSS feeds and the entries of Atom feeds."""
+    """Follows the links of the entries of RSS and Atom."""
 
     def process_response(
         self, response: Response, request: Request, spider: Any

@@ -1,4 +1,4 @@
-"""Offsite: which hosts the requests found may lead to."""
+"""Offsite: drops requests to other hosts."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NOT_A_HOST = re.compile(r"[/\\?#@:*\s]")
 
 class _Site(NamedTuple):
     domains: frozenset[str]
-    told: set[str]
+    logged_hosts: set[str]
 
 
 class Offsite(PerSpider[_Site]):
     """
-    Drops requests to hosts that are neither one of the allowed domains nor below one.
+    Drops requests to hosts that are neither an allowed domain nor a subdomain of one.
 
-    The domains are the spider's ``allowed_domains`` unless given; without any, all hosts are
-    allowed. Each host is told of once. The scope of the crawl holds besides, for first
-    requests and redirects as well: this narrows it, for one spider or by another policy.
+    By default the domains are the spider's ``allowed_domains``; if there are none, all hosts are
+    allowed. Each host is logged once. The scope of the crawl applies as well, and to first
+    requests and redirects too: this middleware narrows it, for one spider or by another policy.
     """
 
     def __init__(self, allowed_domains: Collection[str] | None = None) -> None:
@@ -36,7 +36,7 @@ class Offsite(PerSpider[_Site]):
         self._domains = allowed_domains
 
     def follows(self, host: str, spider: Any) -> bool:
-        """Say whether requests to *host* may pass; override it for another policy."""
+        """Return whether requests to *host* may pass; override it for another policy."""
         domains = self.of(spider).domains
         if not domains:
             return True
@@ -45,7 +45,7 @@ class Offsite(PerSpider[_Site]):
         return bool(host)
 
     def make(self, spider: Any) -> _Site:
-        domains = self.told(self._domains, "allowed_domains", spider)
+        domains = self.configured(self._domains, "allowed_domains", spider)
         if isinstance(domains, str):
             raise ValueError(f"allowed_domains must be a list, not just {domains!r}")
         return _Site(frozenset(map(_domain, domains)), set())
@@ -56,9 +56,9 @@ class Offsite(PerSpider[_Site]):
         host = _host(request.url)
         if self.follows(host, spider):
             return request
-        told = self.of(spider).told
-        if host not in told:
-            told.add(host)
+        logged_hosts = self.of(spider).logged_hosts
+        if host not in logged_hosts:
+            logged_hosts.add(host)
             log.info("%r is offsite: %s", host, request)
         return None
 

@@ -1,4 +1,4 @@
-"""What a spider middleware keeps for each spider it serves."""
+"""PerSpider: a middleware with state for each spider that it serves."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 class PerSpider(SpiderMiddleware, Generic[T]):
     """
-    Makes something for a spider when it is opened, and keeps it until it is closed.
+    Makes the state for a spider when the crawl opens, and keeps it until the crawl closes.
 
-    An instance written into the body of a class serves all spiders of that class, several
-    at a time: nothing of one of them may be seen by another.
+    Override make(), which makes the state; of() returns it. An instance in the body of a spider
+    class serves all spiders of that class, several at a time, so their states are kept apart.
     """
 
     def __init__(self) -> None:
@@ -38,12 +38,12 @@ class PerSpider(SpiderMiddleware, Generic[T]):
     def close_spider(self, spider: Any) -> None:
         self._kept.pop(id(spider), None)
 
-    def told(self, given: Any, name: str, spider: Any) -> Any:
-        """Return what the middleware was *given*, or else what its spider says under *name*."""
+    def configured(self, given: Any, name: str, spider: Any) -> Any:
+        """Return *given*, an argument of the middleware, or else the spider's attribute *name*."""
         value = getattr(spider, name, None) if given is None else given
         if value is None:
             raise ValueError(
-                f"{type(self).__name__} needs {name}: give it, or name it in the spider"
+                f"{type(self).__name__} needs {name}: give it, or set it in the spider"
             )
         return value
 
@@ -58,4 +58,4 @@ def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{name}: {pattern!r} is no regular expression: {error}") from None
+        raise ValueError(f"{name}: {pattern!r} is not a regular expression: {error}") from None

@@ -1,4 +1,4 @@
-"""Referer: what a request tells about the page it was found on (W3C Referrer Policy)."""
+"""Referer: the header field that names the page of a link (W3C Referrer Policy)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...errors import InvalidURL
 from ..download.headers import adding
 from .contract import SpiderMiddleware
 
-#: A longer one tells its origin only.
+#: Of a longer URL only the origin is sent.
 _LONGEST = 4096
 
 
 class _Step:
-    """From one page to the next, as a policy looks at it."""
+    """What a policy needs to know about a page and the target of its link."""
 
     def __init__(self, page: str, target: str) -> None:
         self.origin = f"{urls.origin(page)}/"
@@ -27,7 +27,7 @@ class _Step:
         self.is_downgrade = _is_safe(page) and not _is_safe(target)
 
 
-#: What each policy lets through; "" is no Referer.
+#: The Referer that each policy allows; "" means none.
 _POLICIES: dict[str, Callable[[_Step], str]] = {
     "no-referrer": lambda _: "",
     "no-referrer-when-downgrade": lambda step: "" if step.is_downgrade else step.whole,
@@ -46,9 +46,9 @@ class Referer(SpiderMiddleware):
     """
     Sets the Referer of the requests found in a page, as *policy* allows.
 
-    A page that has a ``Referrer-Policy`` of its own has its way, if the standard knows it:
-    what a server names is looked up in a fixed list. Credentials and fragments are never
-    told, and a Referer that a request has already is left alone.
+    If the page has a ``Referrer-Policy`` of the standard, that policy applies instead; its name
+    is looked up in a fixed list. Credentials and fragments are never sent. A request that already
+    has a Referer keeps it.
     """
 
     def __init__(self, policy: str = "strict-origin-when-cross-origin") -> None:
@@ -64,7 +64,7 @@ class Referer(SpiderMiddleware):
 
 
 def referrer(policy: str, page: str, target: str) -> str:
-    """Return what a request for *target*, found on *page*, may tell of it; "" is nothing."""
+    """Return the Referer that *policy* allows from *page* to *target*; "" means none."""
     try:
         if urls.scheme(page) not in ("http", "https"):
             return ""
@@ -74,14 +74,14 @@ def referrer(policy: str, page: str, target: str) -> str:
 
 
 def _policy_of(response: Response) -> str | None:
-    """Return the last policy that the page names and we know, as browsers do."""
+    """Return the last known policy that the page names, as browsers do."""
     named = response.headers.get("referrer-policy", "").lower().split(",")
     known = [name.strip() for name in named if name.strip() in _POLICIES]
     return known[-1] if known else None
 
 
 def _is_safe(url: str) -> bool:
-    """Encrypted, or never leaving this machine: what the standard calls trustworthy."""
+    """Return whether *url* is encrypted or local: the standard calls that trustworthy."""
     host = urls.host(url)
     is_here = host in ("localhost", "::1") or host.endswith(".localhost")
     is_loopback = host.startswith("127.") and urls.is_address(host)

@@ -1,4 +1,4 @@
-"""robots.txt, obeyed where requests are found instead of where they are fetched."""
+"""RobotsTxt: obeys robots.txt when requests are found, instead of when they are fetched."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 
 Fetch = Callable[[Request], Response]
 
-#: How many redirects a robots.txt may take.
+#: How many redirects of a robots.txt are followed.
 _MAX_HOPS = 5
 
 
-class _Answers:
-    """What each origin said; whoever comes while it is being asked waits for the same answer."""
+class _Origins:
+    """The robots.txt of each origin: requests that come while it is fetched wait for it."""
 
     def __init__(
         self, agent: str, fetch: Fetch, waiting: Callable[[], AbstractContextManager[Any]]
@@ -33,37 +33,38 @@ class _Answers:
         self.agent = agent
         self._fetch = fetch
         self._waiting = waiting
-        self._asked: dict[str, AsyncResult[Robots | None]] = {}
+        self._fetched: dict[str, AsyncResult[Robots | None]] = {}
 
-    def of(self, origin: str) -> Robots:
-        while (answer := self._asked.get(origin)) is not None:
+    def robots(self, origin: str) -> Robots:
+        while (result := self._fetched.get(origin)) is not None:
             with self._waiting():
-                robots = answer.get()
-            # None: whoever asked was ended before there was an answer.
+                robots = result.get()
+            # None: the greenlet that fetched it has ended without a result.
             if robots is not None:
                 return robots
-        return self._ask(origin)
+        return self._share(origin)
 
-    def _ask(self, origin: str) -> Robots:
-        answer = self._asked[origin] = AsyncResult()
+    def _share(self, origin: str) -> Robots:
+        """Read the file for all who wait for it."""
+        result = self._fetched[origin] = AsyncResult()
         robots: Robots | None = None
         try:
             robots = self._read(origin)
             return robots
         finally:
             if robots is None:
-                del self._asked[origin]
-            answer.set(robots)
+                del self._fetched[origin]
+            result.set(robots)
 
     def _read(self, origin: str) -> Robots:
-        """Read the file; one that is not there allows all, one that cannot be had nothing."""
+        """Fetch the file; a missing one allows everything, one that cannot be fetched nothing."""
         request = Request(f"{origin}/robots.txt", dont_filter=True)
         try:
             response = self._follow(request)
         except StateError:
             raise
         except (CrawlerError, OSError) as error:
-            log.info("%s is disallowed: its robots.txt cannot be had: %s", origin, error)
+            log.info("%s is disallowed: its robots.txt cannot be fetched: %s", origin, error)
             return Robots.DISALLOW_ALL
         if 200 <= response.status < 300:
             return Robots.parse(response.body)
@@ -81,17 +82,18 @@ class _Answers:
         return response
 
 
-class RobotsTxt(PerSpider[_Answers]):
+class RobotsTxt(PerSpider[_Origins]):
     """
     Drops the requests that the robots.txt of their origin forbids (RFC 9309).
 
-    A crawl does that by itself, for redirects too, and keeps to Crawl-delay; this is for
-    those who have switched it off. The first request for an origin waits while its
-    robots.txt is fetched, and all others for that origin with it, each where it is: none
-    passes the chain again. 4xx allows everything, 5xx, 429 and failure nothing.
+    A crawl does that by itself, for redirects too, and obeys Crawl-delay; this middleware is for
+    crawls where that is switched off. The first request for an origin waits while its robots.txt
+    is fetched. Other requests for that origin wait for the same fetch, each at its place in the
+    chain: none of them passes the chain again. 4xx allows everything; 5xx, 429 and a failed
+    fetch allow nothing.
 
-    *agent* is who the rules are for, the spider's ``user_agent`` unless given; *fetch*
-    takes a Request and defaults to the spider's fetch(), which works while it is crawled.
+    *agent* is the user agent to find rules for, by default the spider's ``user_agent``. *fetch*
+    takes a Request; by default it is the spider's fetch(), which works only during a crawl.
     """
 
     def __init__(self, agent: str | None = None, fetch: Fetch | None = None) -> None:
@@ -99,26 +101,26 @@ class RobotsTxt(PerSpider[_Answers]):
         self._agent = agent
         self._fetch = fetch
 
-    def make(self, spider: Any) -> _Answers:
+    def make(self, spider: Any) -> _Origins:
         agent = self._agent or getattr(spider, "user_agent", None) or "crawler"
-        # A worker that waits must be stood in for, or all wait for what none is left to fetch.
+        # A waiting worker must be replaced: if all workers wait, none is left to fetch the file.
         waiting = getattr(spider, "waiting", nullcontext)
-        return _Answers(agent, self._fetch or spider.fetch, waiting)
+        return _Origins(agent, self._fetch or spider.fetch, waiting)
 
     def process_request(
         self, request: Request, response: Response | None, spider: Any
     ) -> Request | None:
-        answers = self.of(spider)
-        if _needs_no_leave(request.url):
+        origins = self.of(spider)
+        if _is_exempt(request.url):
             return request
-        if answers.of(urls.origin(request.url)).allowed(answers.agent, request.url):
+        if origins.robots(urls.origin(request.url)).allowed(origins.agent, request.url):
             return request
         log.debug("robots.txt forbids %s", request)
         return None
 
 
-def _needs_no_leave(url: str) -> bool:
-    """robots.txt itself may be read; what cannot be fetched is for the frontier to refuse."""
+def _is_exempt(url: str) -> bool:
+    """Return whether *url* is robots.txt itself, or one that the frontier refuses anyway."""
     try:
         return urls.scheme(url) not in ("http", "https") or urls.target(url) == "/robots.txt"
     except InvalidURL:

@@ -1,4 +1,4 @@
-"""SelectorMap: an item out of a page by selectors alone."""
+"""SelectorMap: makes an item of a page by selectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .contract import SpiderMiddleware
 if TYPE_CHECKING:
     from parsel import Selector
 
-#: One selector, for the first it finds; a list of one, for all it finds.
+#: A selector, for its first match; or a list of one selector, for all its matches.
 Wanted = str | Sequence[str]
 
 
@@ -22,9 +22,10 @@ class SelectorMap(SpiderMiddleware):
 
         SelectorMap({"title": "h1", "price": "//b[@class='price']/text()", "tags": ["a.tag"]})
 
-    A selector that starts with "/", "./" or "(" is XPath, any other is CSS; in a list, it
-    gives all it finds. An element gives its text, on one line. What is not there is None;
-    a page that has none of the fields gives no item. Wrong selectors are errors at the start.
+    A selector that starts with "/", "./" or "(" is XPath, any other is CSS. It gives its first
+    match; in a list, all matches. The value of an element is its text, on one line. A field
+    without a match is None; a page without any match gives no item. Wrong selectors are errors
+    at the start.
     """
 
     def __init__(self, fields: Mapping[str, Wanted]) -> None:
@@ -64,11 +65,11 @@ def _select(page: Selector, name: str, selector: str) -> Sequence[Selector]:
     try:
         return page.xpath(selector) if is_xpath else page.css(selector)
     except Exception as error:
-        raise ValueError(f"{name}: {selector!r} is no selector: {error}") from error
+        raise ValueError(f"{name}: {selector!r} is not a selector: {error}") from error
 
 
 def _text(node: Selector) -> str:
-    """Return the text of an element, with blanks as a browser shows them; else what was selected."""
+    """Return the text of an element, with blanks as a browser shows them; or the text selected."""
     if isinstance(node.root, str):
         return node.root
     return " ".join("".join(node.xpath(".//text()").getall()).split())
