@@ -1,4 +1,4 @@
-"""Answers on disk: one file each, whole or not at all."""
+"""CacheFiles: responses on disk, one file for each, whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ _FORMAT = b"crawler-cache-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """An answer as it was *received*, after *delay* seconds; *variant* is what it varies by."""
+class StoredResponse:
+    """
+    A response and the time at which it was *received*, after *delay* seconds of exchange.
+
+    *variant* is a digest of the request fields by which the response varies.
+    """
 
     status: int
     headers: Headers
@@ -30,22 +34,22 @@ class Stored:
     variant: str
 
 
-class Store:
+class CacheFiles:
     """
-    Keeps answers in files of *directory*, named by the hash of their key.
+    Keeps responses in files of *directory*, named by the hash of their key.
 
-    A file is three parts: a line with the format and a digest of the rest, a line of JSON,
-    and the body. It takes its place by being renamed, so there is no half of one; what has
-    been damaged since is found by its digest, left out and counted.
+    A file has three parts: a line with the format and a digest of the rest, a line of JSON,
+    and the body. It is written under another name and renamed, so it is never incomplete. A
+    file that was damaged later is detected by its digest, ignored and counted.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
         self.damaged = 0
-        #: Answers that could not be written.
+        #: The number of files that could not be written or removed.
         self.failed = 0
 
-    def get(self, key: str) -> Stored | None:
+    def get(self, key: str) -> StoredResponse | None:
         path = self._path(key)
         try:
             return _read(path.read_bytes())
@@ -56,8 +60,8 @@ class Store:
             log.warning("ignored %s, which is damaged: %s", path, error)
             return None
 
-    def put(self, key: str, stored: Stored) -> None:
-        """Write *stored*; a disk that is full costs a copy, not a page."""
+    def put(self, key: str, stored: StoredResponse) -> None:
+        """Write *stored*; if the disk is full only this copy is lost, not the page."""
         path = self._path(key)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -82,27 +86,27 @@ def digest(content: bytes) -> str:
     return blake2b(content, digest_size=20).hexdigest()
 
 
-def _written(stored: Stored) -> bytes:
-    about = {
+def _written(stored: StoredResponse) -> bytes:
+    fields = {
         "status": stored.status,
         "received": stored.received,
         "delay": stored.delay,
         "variant": stored.variant,
         "headers": stored.headers.fields,
     }
-    content = json.dumps(about).encode() + b"\n" + stored.body
+    content = json.dumps(fields).encode() + b"\n" + stored.body
     return b"%s %s\n%s" % (_FORMAT, digest(content).encode(), content)
 
 
-def _read(file: bytes) -> Stored:
+def _read(file: bytes) -> StoredResponse:
     mark, _, content = file.partition(b"\n")
     if mark != b"%s %s" % (_FORMAT, digest(content).encode()):
-        raise ValueError("its digest is not that of its content")
+        raise ValueError("its digest does not match its content")
     line, _, body = content.partition(b"\n")
-    about: dict[str, Any] = json.loads(line)
-    headers = Headers([(name, value) for name, value in about["headers"]])
-    return Stored(
-        about["status"], headers, body, about["received"], about["delay"], about["variant"]
+    fields: dict[str, Any] = json.loads(line)
+    headers = Headers([(name, value) for name, value in fields["headers"]])
+    return StoredResponse(
+        fields["status"], headers, body, fields["received"], fields["delay"], fields["variant"]
     )
 
 

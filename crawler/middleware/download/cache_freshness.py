@@ -1,5 +1,5 @@
 """
-What may be stored, and for how long it is fresh (RFC 9111), for a private cache.
+Which responses a private cache may store, and for how long they are fresh (RFC 9111).
 
 Pure functions of headers and times; times are those of time.time().
 """
@@ -13,15 +13,15 @@ from ...data import Headers, Request, Response
 from ...http.dates import http_date
 
 _DIRECTIVE = re.compile(r'([^\s,;="]+)[ \t]*(?:=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?')
-#: Longer lifetimes than a year mean a year.
+#: The longest lifetime, in seconds; a longer one counts as a year.
 _YEAR = 31_536_000.0
-#: The share of its age, when it was served, that a page is expected to stay as it is.
+#: The fraction of its age when it was served for which a page is expected to stay fresh.
 _HEURISTIC = 0.1
-#: Answers that hold even if they do not say for how long.
-_LASTING = frozenset({200, 203, 204, 300, 301, 308, 404, 405, 410, 414})
-#: Answers that tell of a passing trouble, or are only a part.
+#: Statuses of responses that may be stored without an explicit lifetime.
+_STORABLE = frozenset({200, 203, 204, 300, 301, 308, 404, 405, 410, 414})
+#: Statuses of temporary failures and of partial content.
 _NEVER = frozenset({206, 304, 408, 425, 429})
-#: Directives that let an answer to a request with credentials be stored.
+#: Directives that allow to store the response to a request with credentials.
 _FOR_EVERYBODY = frozenset({"public", "must-revalidate", "s-maxage"})
 
 
@@ -33,31 +33,31 @@ def directives(headers: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def is_lasting(response: Response) -> bool:
-    """Say if *response* is an answer of which one copy is as good as another."""
-    lasting = 200 <= response.status < 500 and response.status not in _NEVER
-    return lasting and "truncated" not in response.flags
+def is_reusable(response: Response) -> bool:
+    """Return whether *response* is whole and not a temporary failure, so that a copy is as good."""
+    reusable = 200 <= response.status < 500 and response.status not in _NEVER
+    return reusable and "truncated" not in response.flags
 
 
 def is_storable(response: Response) -> bool:
-    """Say if *response* may be stored, and may be of use then."""
-    headers, said = response.headers, directives(response.headers)
-    if not is_lasting(response) or "no-store" in said or "*" in headers.get("vary", ""):
+    """Return whether *response* may be stored and could be used later."""
+    headers, control = response.headers, directives(response.headers)
+    if not is_reusable(response) or "no-store" in control or "*" in headers.get("vary", ""):
         return False
-    if _has_credentials(response.request) and not said.keys() & _FOR_EVERYBODY:
+    if _has_credentials(response.request) and not control.keys() & _FOR_EVERYBODY:
         return False
-    if "max-age" in said or "expires" in headers:
+    if "max-age" in control or "expires" in headers:
         return True
-    return response.status in _LASTING and bool(validators(headers))
+    return response.status in _STORABLE and bool(validators(headers))
 
 
 def forbids(request: Request) -> bool:
-    """Say if *request* wants nothing to do with a cache."""
+    """Return whether *request* forbids the use of a cache."""
     return "no-store" in directives(request.headers)
 
 
 def is_fresh(request: Request, headers: Headers, age: float, lifetime: float) -> bool:
-    """Say if what has *headers* may answer *request* without anybody being asked."""
+    """Return whether a stored response with *headers* may answer *request* without a fetch."""
     if "no-cache" in directives(headers):
         return False
     wanted = directives(request.headers)
@@ -67,11 +67,11 @@ def is_fresh(request: Request, headers: Headers, age: float, lifetime: float) ->
 
 
 def lifetime(headers: Headers, received: float, *, heuristic: bool) -> float:
-    """Return the seconds that an answer is fresh, from when it was made."""
-    said = directives(headers)
+    """Return the seconds for which a response is fresh, counted from its date."""
+    control = directives(headers)
     made = http_date(headers.get("date", "")) or received
-    if "max-age" in said:
-        return seconds(said["max-age"])
+    if "max-age" in control:
+        return seconds(control["max-age"])
     if "expires" in headers:
         expires = http_date(headers["expires"])
         return 0.0 if expires is None else max(0.0, expires - made)
@@ -82,22 +82,24 @@ def lifetime(headers: Headers, received: float, *, heuristic: bool) -> float:
 
 
 def age(headers: Headers, received: float, delay: float, now: float) -> float:
-    """Return the seconds since an answer was made; *delay* is what the exchange took."""
+    """Return the seconds since the date of a response; the exchange took *delay* seconds."""
     made = http_date(headers.get("date", "")) or received
-    told = seconds(headers.get("age", "0").partition(",")[0]) + delay
-    return max(0.0, received - made, told) + max(0.0, now - received)
+    stated = seconds(headers.get("age", "0").partition(",")[0]) + delay
+    return max(0.0, received - made, stated) + max(0.0, now - received)
 
 
 def may_stand_in(request: Request, headers: Headers, staleness: float, allowed: float) -> bool:
-    """Say if what has *headers* may answer *request* because there is no other answer."""
-    said = directives(headers)
-    if said.keys() & {"must-revalidate", "no-cache"} or "no-cache" in directives(request.headers):
+    """Return whether a stale response with *headers* may answer *request* after a failed fetch."""
+    control = directives(headers)
+    if control.keys() & {"must-revalidate", "no-cache"} or "no-cache" in directives(
+        request.headers
+    ):
         return False
-    return staleness < max(allowed, seconds(said.get("stale-if-error", "0")))
+    return staleness < max(allowed, seconds(control.get("stale-if-error", "0")))
 
 
 def validators(headers: Headers) -> dict[str, str]:
-    """Return the fields that ask if a stored answer still holds."""
+    """Return the request fields that ask whether a stored response is still valid."""
     fields = {}
     if "etag" in headers:
         fields["If-None-Match"] = headers["etag"]
@@ -107,7 +109,7 @@ def validators(headers: Headers) -> dict[str, str]:
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds; what is none means 0, which is the safe side."""
+    """Return the number of seconds in *text*; 0, which is safe, if it is not a number."""
     text = text.strip()
     return min(float(text[:12]), _YEAR) if text.isascii() and text.isdigit() else 0.0
 

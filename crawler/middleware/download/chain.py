@@ -20,10 +20,10 @@ class Middlewares:
 
     def __init__(self, fetch: Fetch, middlewares: Iterable[DownloadMiddleware]) -> None:
         given = list(middlewares)
-        for one in given:
-            if not isinstance(one, DownloadMiddleware):
-                raise ValueError(f"a DownloadMiddleware is needed, not {one!r}")
-        self.chain = sorted(given, key=lambda one: -one.priority)
+        for middleware in given:
+            if not isinstance(middleware, DownloadMiddleware):
+                raise ValueError(f"a DownloadMiddleware is needed, not {middleware!r}")
+        self.chain = sorted(given, key=lambda middleware: -middleware.priority)
         self._fetch = fetch
 
     def __call__(self, request: Request) -> Response:
@@ -32,36 +32,36 @@ class Middlewares:
 
     def close(self) -> None:
         """Close all middlewares, the innermost first, even if some of them fail."""
-        for one in reversed(self.chain):
+        for middleware in reversed(self.chain):
             try:
-                one.close()
+                middleware.close()
             except Exception:
-                log.exception("%s failed to close", type(one).__name__)
+                log.exception("%s failed to close", type(middleware).__name__)
 
     def _through(self, request: Request, place: int) -> Response:
         """Pass *request* through the middleware at *place* and all inside it."""
         if place == len(self.chain):
             return self._fetched(request)
-        one = self.chain[place]
-        answer = _ask(one, "before_download", request)
+        middleware = self.chain[place]
+        answer = _ask(middleware, "before_download", request)
         if isinstance(answer, Request):
-            request, answer = answer, self._inside(one, answer, place + 1)
+            request, answer = answer, self._inside(middleware, answer, place + 1)
         elif not isinstance(answer, Response):
-            _reject(one, "before_download", answer, "a Request or a Response")
-        response = _ask(one, "after_download", _answering(answer, request))
+            _reject(middleware, "before_download", answer, "a Request or a Response")
+        response = _ask(middleware, "after_download", _answering(answer, request))
         if not isinstance(response, Response):
-            _reject(one, "after_download", response, "a Response")
+            _reject(middleware, "after_download", response, "a Response")
         return response
 
-    def _inside(self, one: DownloadMiddleware, request: Request, place: int) -> Response:
+    def _inside(self, middleware: DownloadMiddleware, request: Request, place: int) -> Response:
         try:
             return self._through(request, place)
         except FetchError as error:
-            instead = _ask(one, "on_failure", request, error)
+            instead = _ask(middleware, "on_failure", request, error)
             if instead is None:
                 raise
             if not isinstance(instead, Response):
-                _reject(one, "on_failure", instead, "a Response or None")
+                _reject(middleware, "on_failure", instead, "a Response or None")
             return instead
 
     def _fetched(self, request: Request) -> Response:
@@ -71,22 +71,22 @@ class Middlewares:
         return _answering(response, request)
 
     def __repr__(self) -> str:
-        names = " → ".join(type(one).__name__ for one in self.chain)
+        names = " → ".join(type(middleware).__name__ for middleware in self.chain)
         return f"<Middlewares {names or 'none'} → {self._fetch!r}>"
 
 
-def _ask(one: DownloadMiddleware, hook: str, *arguments: Any) -> Any:
+def _ask(middleware: DownloadMiddleware, hook: str, *arguments: Any) -> Any:
     try:
-        return getattr(one, hook)(*arguments)
+        return getattr(middleware, hook)(*arguments)
     except (Refusal, Retry, FetchError):
         raise
     except Exception as error:
-        message = f"{type(one).__name__}.{hook}: {type(error).__name__}: {error}"
+        message = f"{type(middleware).__name__}.{hook}: {type(error).__name__}: {error}"
         raise MiddlewareError(message) from error
 
 
-def _reject(one: DownloadMiddleware, hook: str, answer: object, wanted: str) -> NoReturn:
-    name = type(one).__name__
+def _reject(middleware: DownloadMiddleware, hook: str, answer: object, wanted: str) -> NoReturn:
+    name = type(middleware).__name__
     raise MiddlewareError(f"{name}.{hook} returned {answer!r:.200}, not {wanted}")
 
 

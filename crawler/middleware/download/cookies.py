@@ -1,4 +1,4 @@
-"""Cookies: sent back to whom they came from."""
+"""Cookies: kept for each session, and sent to the hosts they belong to."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...http.set_cookie import Cookie, Place, domain_matches, path_matches, read
 from .contract import DownloadMiddleware, session_of
 from .headers import adding
 
-#: How many cookies the hosts of one registered domain may have set.
+#: The most cookies of the hosts of one registered domain.
 _MOST_PER_DOMAIN = 180
 
 
 class Cookies(DownloadMiddleware):
     """
-    Keeps cookies as a browser does, and sends them where they belong.
+    Keeps cookies as a browser does, and sends them to the hosts they belong to.
 
-    Requests with a meta["session"] share a jar of that name, all others the one named "".
-    What a request brings by hand wins: its *cookies* over those of the jar with the same
-    name, and a Cookie field over all of them. Each hop of a redirect is a request of its
-    own, with its own cookies. A cached answer sets none.
+    Requests with the same meta["session"] share a jar; all others share the jar named "".
+    The *cookies* of a request take precedence over those of the jar with the same name, and a
+    Cookie field over all cookies. Each hop of a redirect is a separate request with its own
+    cookies. A cached response sets no cookies.
 
-    A jar holds *most* cookies, and forgets those of the domain that was asked least recently.
+    A jar holds *most* cookies; it drops those of the domain that was requested least recently.
     """
 
     def __init__(self, *, most: int = 3000, clock: Callable[[], float] = time.time) -> None:
@@ -69,11 +69,11 @@ class Jar:
     def __init__(self, most: int) -> None:
         self._most = most
         self._count = 0
-        #: The domain that was asked least recently is the first.
+        #: Ordered by the last request: the domain that was requested least recently is the first.
         self._domains: dict[str, dict[object, Cookie]] = {}
 
     def put(self, cookie: Cookie, place: Place, now: float) -> None:
-        """Keep a *cookie* that *place* has set; one that has expired deletes its like."""
+        """Keep a *cookie* that *place* has set; an expired one deletes the cookie it replaces."""
         domain = urls.registered_domain(place.host)
         cookies = self._domains.pop(domain, {})
         if place.secure or not any(_is_shadowed(one, cookie) for one in cookies.values()):
@@ -83,7 +83,7 @@ class Jar:
         self._make_room()
 
     def sent_to(self, place: Place, now: float) -> list[Cookie]:
-        """Return what *place* may see, that of longer paths first."""
+        """Return the cookies to send to *place*, those with longer paths first."""
         domain = urls.registered_domain(place.host)
         if domain not in self._domains:
             return []
@@ -121,6 +121,6 @@ class Jar:
 
 
 def _is_shadowed(old: Cookie, new: Cookie) -> bool:
-    """Say if *new*, set over plain HTTP, would take the place of a secure cookie."""
+    """Return whether *new*, set over plain HTTP, would replace a secure cookie."""
     related = domain_matches(old.domain, new.domain) or domain_matches(new.domain, old.domain)
     return old.secure and old.name == new.name and related and path_matches(new.path, old.path)

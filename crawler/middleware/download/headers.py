@@ -1,4 +1,4 @@
-"""Header fields for every request that has not its own."""
+"""Header fields for every request that does not have them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ... import url as urls
 from ...data import Headers, Request
 from .contract import DownloadMiddleware
 
-#: Fields that tell a secret, or are right for one host only.
+#: Fields that are secret, or valid for one host only.
 _FOR_ONE_ORIGIN = frozenset({"authorization", "cookie", "host", "proxy-authorization"})
 _ORIGIN = re.compile(r"https?://[^/?#@\\\s]+/?", re.IGNORECASE)
 
 
 class DefaultHeaders(DownloadMiddleware):
     """
-    Adds those of *fields* that a request has not.
+    Adds the *fields* that a request does not have.
 
-    With an *origin*, such as "https://example.org", only requests to it get them: every
-    hop of a redirect is a request of its own. Fields such as Authorization need one.
+    With an *origin*, such as "https://example.org", only requests to that origin get them; every
+    hop of a redirect is a separate request. Fields such as Authorization need an origin.
     """
 
     def __init__(self, fields: Mapping[str, str], origin: str | None = None) -> None:
         secret = sorted(name for name in fields if name.lower() in _FOR_ONE_ORIGIN)
         if secret and origin is None:
             raise ValueError(f"{secret[0]} would go to every host: give the origin it is for")
-        #: Requests share it, which lets a fetcher set its header fields once.
+        #: Shared by the requests, so that a fetcher can set its header fields once.
         self._headers = Request("http://any.invalid/", headers=fields).headers
         self._origin = None if origin is None else exact_origin(origin)
 
@@ -44,14 +44,14 @@ class DefaultHeaders(DownloadMiddleware):
 
 
 class UserAgent(DefaultHeaders):
-    """Introduces the crawler as *text*; robots.txt is read for the agent of the crawl."""
+    """Sends *text* as User-Agent; the rules of robots.txt stay those for the agent of the crawl."""
 
     def __init__(self, text: str) -> None:
         super().__init__({"User-Agent": text})
 
 
 def adding(request: Request, fields: Mapping[str, str], **changes: Any) -> Request:
-    """Return *request* with those of *fields* that it has not, and with *changes*."""
+    """Return *request* with the *fields* that it does not have, and with *changes*."""
     own = request.headers
     missing = [(name, value) for name, value in fields.items() if name not in own]
     if missing:
@@ -61,8 +61,8 @@ def adding(request: Request, fields: Mapping[str, str], **changes: Any) -> Reque
 
 
 def exact_origin(text: str) -> str:
-    """Return *text* as origin() writes it; raise ValueError if it says more or less than one."""
+    """Return *text* as origin() writes it; raise ValueError if it is not exactly an origin."""
     if not _ORIGIN.fullmatch(text):
-        shown = text.rpartition("@")[2]  # what is before may be a password
+        shown = text.rpartition("@")[2]  # the part before may be a password
         raise ValueError(f"an origin is a scheme, a host and perhaps a port, not {shown!r}")
     return urls.origin(text)

@@ -1,4 +1,4 @@
-"""A cache of answers, on disk."""
+"""HttpCache: a cache of responses on disk."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Literal
 from ...data import Headers, Request, Response
 from ...errors import FetchError
 from . import cache_freshness as freshness
-from .cache_files import Store, Stored, digest
+from .cache_files import CacheFiles, StoredResponse, digest
 from .contract import DownloadMiddleware, session_of
 from .headers import adding
 
 _METHODS = frozenset({"GET", "HEAD"})
 _SAFE = _METHODS | {"OPTIONS", "TRACE"}
-#: With one of these a request asks for less than the whole answer.
-_OWN_TERMS = ("range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since")
-#: Of one exchange, not of what it brought; cookies are set once, by who sets them.
-_PASSING = frozenset(
+#: Request fields that ask for less than the whole response.
+_PARTIAL = ("range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since")
+#: Fields that belong to one exchange, not to the response; a cookie is set only once.
+_OF_THE_EXCHANGE = frozenset(
     {
         "connection",
         "keep-alive",
@@ -35,32 +35,31 @@ _PASSING = frozenset(
         "upgrade",
     }
 )
-#: What a 304 says of itself, and not of what is stored.
-_OF_THE_BODY = frozenset({"content-encoding", "content-length", "content-range", "content-type"})
-#: Failures after which an old answer is better than none.
-_AWAY = frozenset({"dns", "connect", "timeout", "network", "proxy", "protocol", "truncated"})
-#: Where a request that asks if a stored answer still holds carries that answer.
+#: Fields of a 304 that describe the 304 itself, not the stored response.
+_OF_THE_304 = frozenset({"content-encoding", "content-length", "content-range", "content-type"})
+#: Failures after which a stale response is better than none.
+_FAILURES = frozenset({"dns", "connect", "timeout", "network", "proxy", "protocol", "truncated"})
+#: The key of meta under which a request that validates a stored response carries it.
 _VALIDATED = "crawler.cache.validated"
 
 
 class HttpCache(DownloadMiddleware):
     """
-    Answers requests with what was fetched before, as RFC 9111 has it for a private cache.
+    Answers requests with stored responses, as RFC 9111 specifies for a private cache.
 
-    An answer that is fresh comes from *directory*, flagged "cached". One that is stale is
-    asked for again on condition that it has changed; if it has not, the stored answer is
-    used, flagged "revalidated". When there is no answer at all, a stale one is used for as
-    long as it allows itself (stale-if-error), or for *stale_if_error* seconds, flagged
-    "stale". With *heuristic*, pages that do not say how long they hold are taken to do so
-    for a tenth of their age.
+    A fresh response is taken from *directory* and flagged "cached". For a stale one the host is
+    asked whether it has changed; if not, the stored response is used and flagged "revalidated".
+    If the fetch fails, a stale response is used for as long as it allows (stale-if-error) or for
+    *stale_if_error* seconds, and flagged "stale". With *heuristic*, pages without an explicit
+    lifetime are fresh for a tenth of their age.
 
-    The *policy* "always" is for writing spiders without a network: every answer but a
-    passing failure is kept for ever, whatever it says, and nobody is asked twice.
+    The *policy* "always" is for writing spiders without a network: every response except a
+    temporary failure is kept for ever, whatever its headers are, and no host is asked twice.
 
-    Only GET and HEAD are cached; bodies of more than *max_body* bytes are not. Answers to
-    requests with credentials are kept only where RFC 9111 lets everybody keep them, and
-    each session (meta["session"]) has its own. Set-Cookie is not stored. Put middlewares
-    that change requests before this one, so that it knows what an answer varies by.
+    Only GET and HEAD are cached, with bodies of up to *max_body* bytes. Responses to requests
+    with credentials are stored only where RFC 9111 allows that for a shared cache, and each
+    session (meta["session"]) has its own. Set-Cookie is not stored. Place middlewares that
+    change requests before this one, so that it sees the fields by which a response varies.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class HttpCache(DownloadMiddleware):
             raise ValueError(f"policy must be rfc9111 or always, not {policy!r}")
         if not stale_if_error >= 0 or max_body < 0:
             raise ValueError("stale_if_error and max_body must be 0 or more")
-        self._store = Store(directory)
+        self._files = CacheFiles(directory)
         self._always = policy == "always"
         self._heuristic = heuristic
         self._stale_if_error = stale_if_error
@@ -87,8 +86,8 @@ class HttpCache(DownloadMiddleware):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How requests fared: hit, miss, revalidated, stale; and files: stored, damaged, failed."""
-        return {**self._counts, "damaged": self._store.damaged, "failed": self._store.failed}
+        """Requests by result: hit, miss, revalidated, stale; and files: stored, damaged, failed."""
+        return {**self._counts, "damaged": self._files.damaged, "failed": self._files.failed}
 
     def before_download(self, request: Request) -> Request | Response:
         if not self._concerns(request):
@@ -118,7 +117,7 @@ class HttpCache(DownloadMiddleware):
 
     def on_failure(self, request: Request, error: FetchError) -> Response | None:
         stored = request.meta.get(_VALIDATED)
-        if stored is None or error.kind not in _AWAY:
+        if stored is None or error.kind not in _FAILURES:
             return None
         staleness = self._age(stored) - self._lifetime(stored)
         if freshness.may_stand_in(request, stored.headers, staleness, self._stale_if_error):
@@ -126,37 +125,39 @@ class HttpCache(DownloadMiddleware):
         return None
 
     def _concerns(self, request: Request) -> bool:
-        if request.method not in _METHODS or any(name in request.headers for name in _OWN_TERMS):
+        if request.method not in _METHODS or any(name in request.headers for name in _PARTIAL):
             return False
         return self._always or not freshness.forbids(request)
 
-    def _find(self, request: Request) -> Stored | None:
-        stored = self._store.get(_key(request))
+    def _find(self, request: Request) -> StoredResponse | None:
+        stored = self._files.get(_key(request))
         if stored is None or self._always or stored.variant == _variant(request, stored.headers):
             return stored
         return None
 
-    def _is_fresh(self, request: Request, stored: Stored) -> bool:
+    def _is_fresh(self, request: Request, stored: StoredResponse) -> bool:
         lifetime = self._lifetime(stored)
         return freshness.is_fresh(request, stored.headers, self._age(stored), lifetime)
 
-    def _age(self, stored: Stored) -> float:
+    def _age(self, stored: StoredResponse) -> float:
         return freshness.age(stored.headers, stored.received, stored.delay, self._clock())
 
-    def _lifetime(self, stored: Stored) -> float:
+    def _lifetime(self, stored: StoredResponse) -> float:
         return freshness.lifetime(stored.headers, stored.received, heuristic=self._heuristic)
 
-    def _answer(self, stored: Stored, request: Request, flag: str, counted: str) -> Response:
+    def _answer(
+        self, stored: StoredResponse, request: Request, flag: str, counted: str
+    ) -> Response:
         self._counts[counted] += 1
         flags = frozenset({flag})
         return Response(
             request.url, stored.status, stored.headers, stored.body, request, flags=flags
         )
 
-    def _refreshed(self, stored: Stored, response: Response) -> Response:
-        """Return what is stored, as the 304 brought it up to date; the host was asked."""
+    def _refreshed(self, stored: StoredResponse, response: Response) -> Response:
+        """Return the stored response, updated by a 304 and flagged: the host was asked."""
         self._counts["revalidated"] += 1
-        fields = [(n, v) for n, v in response.headers.fields if n.lower() not in _OF_THE_BODY]
+        fields = [(n, v) for n, v in response.headers.fields if n.lower() not in _OF_THE_304]
         replaced = {name.lower() for name, _ in fields} | {"age", "date"}
         kept = [(n, v) for n, v in stored.headers.fields if n.lower() not in replaced]
         flags = response.flags | {"revalidated"}
@@ -167,35 +168,35 @@ class HttpCache(DownloadMiddleware):
         return whole
 
     def _keep(self, response: Response, *, replaced: bool) -> None:
-        """Store *response*, if it may be; what it *replaced* is gone in any case."""
+        """Store *response* if allowed; else remove the one it *replaced*, except after a 5xx."""
         key = _key(response.request)
         if self._is_storable(response):
             self._counts["stored"] += 1
-            self._store.put(key, self._stored(response))
+            self._files.put(key, self._stored(response))
         elif replaced and response.status < 500:
-            self._store.remove(key)
+            self._files.remove(key)
 
     def _is_storable(self, response: Response) -> bool:
         if len(response.body) > self._max_body:
             return False
-        return freshness.is_lasting(response) if self._always else freshness.is_storable(response)
+        return freshness.is_reusable(response) if self._always else freshness.is_storable(response)
 
-    def _stored(self, response: Response) -> Stored:
-        headers = _lasting(response.headers)
+    def _stored(self, response: Response) -> StoredResponse:
+        headers = _stored_headers(response.headers)
         variant = _variant(response.request, headers)
-        return Stored(
+        return StoredResponse(
             response.status, headers, response.body, self._clock(), response.elapsed, variant
         )
 
     def _invalidate(self, response: Response) -> None:
-        """Forget what a request that changes things may have changed."""
+        """Remove the responses that an unsafe request may have made invalid."""
         if 200 <= response.status < 400:
             for method in sorted(_METHODS):
-                self._store.remove(_key(response.request, method))
+                self._files.remove(_key(response.request, method))
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count} {name}" for name, count in self.counts.items())
-        return f"<HttpCache {self._store.directory}: {figures}>"
+        return f"<HttpCache {self._files.directory}: {figures}>"
 
 
 def _key(request: Request, method: str = "") -> str:
@@ -203,14 +204,14 @@ def _key(request: Request, method: str = "") -> str:
     return f"{method or request.method} {url} {session_of(request)}"
 
 
-def _lasting(headers: Headers) -> Headers:
-    """Return *headers* without those that were for the one exchange."""
+def _stored_headers(headers: Headers) -> Headers:
+    """Return *headers* without those that belong to one exchange."""
     named = {name.strip().lower() for name in headers.get("connection", "").split(",")}
-    return Headers([(n, v) for n, v in headers.fields if n.lower() not in _PASSING | named])
+    return Headers([(n, v) for n, v in headers.fields if n.lower() not in _OF_THE_EXCHANGE | named])
 
 
 def _variant(request: Request, headers: Headers) -> str:
-    """Return a digest of what *headers* say the answer varies by: values may be secrets."""
+    """Return a digest of the request fields that Vary names; the values may be secret."""
     names = sorted({name.strip().lower() for name in headers.get("vary", "").split(",")} - {""})
     values = [(name, _value(request, name)) for name in names]
     return digest(repr(values).encode()) if values else ""

@@ -1,4 +1,4 @@
-"""Proxies that take turns, and rest while they fail."""
+"""ProxyPool: proxies that are used in turn, and paused when they fail."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...errors import FetchError, Retry
 from .contract import DownloadMiddleware, session_of
 
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://([^@/\s]*@)?[^@/\s]+/?", re.IGNORECASE)
-#: How many failures of a kind in a row bench a proxy: a timeout may be the fault of the site.
-_STRIKES = {"proxy": 1, "connect": 1, "timeout": 3}
+#: How many failures of a kind in a row pause a proxy: a timeout may be the fault of the site.
+_FAILURES_TO_PAUSE = {"proxy": 1, "connect": 1, "timeout": 3}
 
 
 class Proxy:
-    """One proxy of a pool; *benched_until* is a time of the pool's clock."""
+    """One proxy of a pool; *paused_until* is a time of the pool's clock."""
 
     def __init__(self, url: str) -> None:
         if not _PROXY.fullmatch(url):
@@ -25,7 +25,7 @@ class Proxy:
         self.url = url
         self.failures = 0
         self.pauses = 0
-        self.benched_until = 0.0
+        self.paused_until = 0.0
 
     def __str__(self) -> str:
         return _shown(self.url)
@@ -33,14 +33,14 @@ class Proxy:
 
 class ProxyPool(DownloadMiddleware):
     """
-    Gives every request that has none a proxy, in turn.
+    Gives every request without a proxy the next proxy in turn.
 
-    A proxy that fails is benched for *pause* seconds, and twice as long each further
-    time, up to *max_pause*, until an answer comes through it. While all are benched,
-    requests wait for the first that is back.
+    A proxy that fails is paused for *pause* seconds, and twice as long each further time, up
+    to *max_pause*; a response through it resets that. While all proxies are paused, requests
+    wait for the first pause to end.
 
     With *sticky*, the requests of a session (their meta["session"]) use one proxy, and
-    another only while that one is benched.
+    another one only while that one is paused.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class ProxyPool(DownloadMiddleware):
         if request.proxy is not None:
             return request
         now = self._clock()
-        proxy = next((one for one in self._in_order(request) if one.benched_until <= now), None)
+        proxy = next((one for one in self._in_order(request) if one.paused_until <= now), None)
         if proxy is None:
-            first = min(one.benched_until for one in self._proxies.values())
+            first = min(one.paused_until for one in self._proxies.values())
             raise Retry("no_proxy", first - now)
         self._used(proxy)
         return request.replace(proxy=proxy.url)
@@ -79,19 +79,19 @@ class ProxyPool(DownloadMiddleware):
         proxy = self._proxies.get(response.request.proxy or "")
         if proxy is not None and not response.flags & {"cached", "stale"}:
             proxy.failures = proxy.pauses = 0
-            proxy.benched_until = 0.0
+            proxy.paused_until = 0.0
         return response
 
     def on_failure(self, request: Request, error: FetchError) -> None:
         proxy = self._proxies.get(request.proxy or "")
         now = self._clock()
-        # What was under way when a proxy was benched tells nothing new.
-        if proxy is None or error.kind not in _STRIKES or proxy.benched_until > now:
+        # A request that was under way when its proxy was paused is not another failure.
+        if proxy is None or error.kind not in _FAILURES_TO_PAUSE or proxy.paused_until > now:
             return
         proxy.failures += 1
-        if proxy.failures >= _STRIKES[error.kind]:
+        if proxy.failures >= _FAILURES_TO_PAUSE[error.kind]:
             proxy.failures = 0
-            proxy.benched_until = now + min(self._pause * 2.0**proxy.pauses, self._max_pause)
+            proxy.paused_until = now + min(self._pause * 2.0**proxy.pauses, self._max_pause)
             proxy.pauses = min(proxy.pauses + 1, 64)
 
     def _in_order(self, request: Request) -> Iterable[Proxy]:
@@ -101,14 +101,14 @@ class ProxyPool(DownloadMiddleware):
         return sorted(self._proxies.values(), key=lambda proxy: _weight(session, proxy))
 
     def _used(self, proxy: Proxy) -> None:
-        """Let *proxy* be the last in turn."""
+        """Make *proxy* the last in turn."""
         self._proxies[proxy.url] = self._proxies.pop(proxy.url)
 
     def __repr__(self) -> str:
         now = self._clock()
         shown = (
-            f"{one} (benched for {one.benched_until - now:.0f} s)"
-            if one.benched_until > now
+            f"{one} (paused for {one.paused_until - now:.0f} s)"
+            if one.paused_until > now
             else str(one)
             for one in self._proxies.values()
         )
@@ -116,7 +116,7 @@ class ProxyPool(DownloadMiddleware):
 
 
 def _weight(session: str, proxy: Proxy) -> bytes:
-    """Order proxies differently, but always the same, for each session."""
+    """Return the key that orders the proxies of a session: always the same, but its own."""
     return blake2b(f"{session}\n{proxy.url}".encode(), digest_size=8).digest()
 
 

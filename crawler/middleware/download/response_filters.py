@@ -1,8 +1,8 @@
 """
-Filters: which answers are worth analysing.
+Filters: which responses are analysed.
 
-Only successful answers are judged: a redirect is followed, and an error is retried or counted,
-whatever comes with it. A robots.txt always passes, because no page of its origin does without.
+Only successful responses are checked: a redirect is followed and an error is retried or counted,
+whatever its body is. A robots.txt always passes: without it, no page of its origin is fetched.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .contract import DownloadMiddleware
 
 class ContentTypes(DownloadMiddleware):
     """
-    Refuses answers ("content_type") whose type is not in *allow*, or is in *deny*.
+    Refuses responses ("content_type") whose type is not in *allow*, or is in *deny*.
 
-    Both hold types such as "text/html" and patterns such as "image/*"; without *allow*
-    all are allowed that are not denied. An answer that does not tell its type passes.
+    Both contain types such as "text/html" and patterns such as "image/*"; without *allow* all
+    types are allowed that are not denied. A response without a Content-Type passes.
 
-    With *by_extension* a URL that ends like a file of a type not wanted is not even
-    fetched. Extensions of text are not trusted, for a page.pl may be anything; but a wiki
-    may well show HTML at File:Photo.jpg.
+    With *by_extension*, a URL with the extension of an unwanted type is not fetched at all.
+    Extensions of text types are ignored, because a page.pl may be anything. Note that a wiki may
+    serve HTML at File:Photo.jpg.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class ContentTypes(DownloadMiddleware):
 
     def before_download(self, request: Request) -> Request:
         if self._by_extension and not _is_robots(request):
-            self._judge(_type_by_extension(request.url))
+            self._check(_type_by_extension(request.url))
         return request
 
     def after_download(self, response: Response) -> Response:
-        if _is_judged(response):
-            self._judge(_media_type(response))
+        if _is_checked(response):
+            self._check(_media_type(response))
         return response
 
-    def _judge(self, media_type: str) -> None:
-        if media_type and not self._wants(media_type):
+    def _check(self, media_type: str) -> None:
+        if media_type and not self._accepts(media_type):
             raise Refusal("content_type")
 
-    def _wants(self, media_type: str) -> bool:
+    def _accepts(self, media_type: str) -> bool:
         if any(fnmatchcase(media_type, pattern) for pattern in self._deny):
             return False
         return not self._allow or any(fnmatchcase(media_type, each) for each in self._allow)
@@ -63,9 +63,9 @@ class ContentTypes(DownloadMiddleware):
 
 class MaxSize(DownloadMiddleware):
     """
-    Refuses answers ("size") of more than *size* bytes, as announced or as decoded.
+    Refuses responses ("size") of more than *size* bytes, announced or decoded.
 
-    The bytes have come by then: what may come at all is for the Limits of the fetcher.
+    The body has been received by then; the Limits of the fetcher bound what is received.
     """
 
     def __init__(self, size: int) -> None:
@@ -74,7 +74,7 @@ class MaxSize(DownloadMiddleware):
         self._size = size
 
     def after_download(self, response: Response) -> Response:
-        if _is_judged(response) and max(len(response.body), _announced(response)) > self._size:
+        if _is_checked(response) and max(len(response.body), _announced(response)) > self._size:
             raise Refusal("size")
         return response
 
@@ -88,7 +88,7 @@ def _patterns(name: str, given: Collection[str]) -> tuple[str, ...]:
     return tuple(pattern.lower() for pattern in given)
 
 
-def _is_judged(response: Response) -> bool:
+def _is_checked(response: Response) -> bool:
     return 200 <= response.status < 300 and not _is_robots(response.request)
 
 
@@ -119,5 +119,5 @@ def _type_by_extension(url: str) -> str:
 
 @cache
 def _known_types() -> MimeTypes:
-    """Return the types Python knows by itself, the same on every machine."""
+    """Return the types that Python itself defines, which are the same on every machine."""
     return MimeTypes()

@@ -26,7 +26,7 @@ def succeed(pool, proxy, flags=()):
     pool.after_download(Response(HOME, 200, request=request, flags=frozenset(flags)))
 
 
-def benched_for(pool):
+def paused_for(pool):
     """Return the seconds that a pool with none left asks to wait."""
     with pytest.raises(Retry) as caught:
         taken(pool)
@@ -60,13 +60,13 @@ def test_pauses_grow_up_to_a_limit_and_success_ends_them(pool, clock):
     pauses = []
     for _ in range(4):
         fail(one, A)
-        pauses.append(benched_for(one))
+        pauses.append(paused_for(one))
         clock.sleep(pauses[-1])
     succeed(one, A)
     fail(one, A)
 
     assert pauses == [10, 20, 35, 35]
-    assert benched_for(one) == 10
+    assert paused_for(one) == 10
 
 
 def test_a_thousand_failures_are_still_a_pause(pool, clock):
@@ -83,7 +83,7 @@ def test_failures_of_what_was_under_way_count_once(pool):
     for _ in range(30):
         fail(one, A)
 
-    assert benched_for(one) == 10
+    assert paused_for(one) == 10
 
 
 def test_timeouts_bench_only_three_in_a_row(pool):
@@ -97,7 +97,7 @@ def test_timeouts_bench_only_three_in_a_row(pool):
 
     fail(one, A, "timeout")
 
-    assert benched_for(one) == 10
+    assert paused_for(one) == 10
 
 
 @pytest.mark.parametrize("kind", ["tls", "too_large", "dns", "truncated", "bad_request"])
@@ -116,7 +116,7 @@ def test_an_answer_that_did_not_come_through_it_heals_nothing(pool):
     succeed(one, A, flags={"cached"})
     succeed(one, A, flags={"stale"})
 
-    assert benched_for(one) == 10
+    assert paused_for(one) == 10
 
 
 def test_failures_of_other_proxies_are_none_of_its_own(pool):
@@ -127,13 +127,13 @@ def test_failures_of_other_proxies_are_none_of_its_own(pool):
     assert taken(one) == A
 
 
-def test_with_all_benched_a_request_waits_for_the_first_that_is_back(pool, clock):
+def test_with_all_paused_a_request_waits_for_the_first_that_is_back(pool, clock):
     one = pool(A, B, pause=10)
     fail(one, A)
     clock.sleep(4)
     fail(one, B)
 
-    assert benched_for(one) == 6
+    assert paused_for(one) == 6
 
 
 def test_a_session_sticks_to_its_proxy(pool, clock):
@@ -160,7 +160,7 @@ def test_passwords_are_not_shown(pool):
     one = pool(A, B)
     fail(one, A)
 
-    assert repr(one) == "<ProxyPool http://a.test:1 (benched for 10 s), http://b.test:2>"
+    assert repr(one) == "<ProxyPool http://a.test:1 (paused for 10 s), http://b.test:2>"
     with pytest.raises(ValueError) as caught:
         pool("ftp://user:s3cret@x.test")
     assert "s3cret" not in str(caught.value)
@@ -193,7 +193,7 @@ def test_a_dead_proxy_costs_a_retry_and_no_page(serve, proxy, crawl):
     assert summary.urls.done == 3
     assert not errors
     assert len(good.heads) == 3
-    assert "benched for" in repr(pool)
+    assert "paused for" in repr(pool)
 
 
 def test_with_every_proxy_dead_pages_wait_and_fail_by_name(crawl):
