@@ -1,7 +1,7 @@
 """
-What users get: items written as they come, exchanges archived, and archives read again.
+The output of a crawl: items written as they come, and web archives written and replayed.
 
-A Feed is a processor for a Pipeline; open_feed() finds the one a file name asks for.
+A Feed is a processor for a Pipeline; open_feed() opens the one for the format of a file name.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""AppendFile: a file that grows by whole pieces."""
+"""AppendFile: a file that grows by whole pieces; and files that replace another at once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 class AppendFile:
     """
-    A file that grows by whole pieces: one that cannot be written whole leaves no trace.
+    A file that grows by whole pieces: a piece that cannot be written whole is removed.
 
-    There is no buffer: a piece is with the operating system when write() returns, at 1–2 µs.
+    There is no buffer: the operating system has a piece when write() returns, after 1–2 µs.
     """
 
     _fd = -1
@@ -48,7 +48,7 @@ class AppendFile:
         self._torn = False
 
     def sync(self) -> None:
-        """Wait until what was written would outlive a loss of power."""
+        """Wait until what was written would survive a power failure."""
         os.fsync(self._fd)
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class AppendFile:
 
 @contextmanager
 def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
-    """Give the bytes of a file, read only as they are looked at; a device has none."""
+    """Yield the bytes of a file, which are read only when they are used; a device has none."""
     if not stat.S_ISREG(path.stat().st_mode):
         yield b""
         return
@@ -75,13 +75,13 @@ def mapped(path: Path) -> Iterator[mmap.mmap | bytes]:
 
 
 def draft_of(path: Path) -> Path:
-    """Return where the file that is to replace *path* is made; a leftover is of no use."""
+    """Return the path where a new version of *path* is written; a leftover can be removed."""
     path = Path(os.path.realpath(path))
     return path.with_name(f".{path.name}.draft")
 
 
 def put_in_place(draft: Path, path: Path) -> None:
-    """Let *draft*, all at once, be the file at *path*."""
+    """Replace the file at *path* by *draft* in one step."""
     target = Path(os.path.realpath(path))
     if target.exists():
         draft.chmod(target.stat().st_mode & 0o7777)

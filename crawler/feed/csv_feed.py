@@ -1,4 +1,4 @@
-"""CSV whose columns widen."""
+"""Csv: a CSV file that gets new columns as new fields come."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from .record import Cell, cell, weight
 
 Row: TypeAlias = dict[str, str]
 
-#: A row, with the line breaks its quoted fields may hold. Possessive: it never looks back.
+#: A row, with the line breaks in its quoted fields. Possessive: it never backtracks.
 _ROW = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+\n')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: A file of fewer bytes is rewritten for every new column, a larger one for so many rows or
-#: so much text.
+#: A file of fewer bytes is rewritten for every new column; a larger one when so many rows, or so
+#: many characters, wait.
 _SMALL = 1 << 16
 _MOST_WAITING = 1000
 _HEAVIEST = 1 << 22
-#: Bytes copied at a time.
+#: How many bytes are copied at a time.
 _PIECE = 1 << 20
 
 
 class Csv(Feed):
     """
-    A row for each record and a column for each field that was ever met (RFC 4180, UTF-8).
+    A row for each record and a column for each field of any record (RFC 4180, UTF-8).
 
-    A row is in the file when the call returns, unless it brings a new column. That needs
-    the file rewritten, beside and then in place of the old one, at some 100 MB a second
-    on the hub's thread; so once a file is large, rows from there on wait until there
-    are 1,000 of them, or 4 MB, or a flush(). The file is a whole table at every moment.
+    A row is in the file when the call returns, unless it has a new column. For new columns the
+    file is rewritten: a new file is written beside the old one and replaces it, at about 100 MB
+    a second on the hub's thread. So in a large file, the row with a new column and all rows
+    after it wait until there are 1,000 of them, or 4 MB, or a flush(). The file is a whole
+    table at every moment.
 
     None, a missing field and empty text are all an empty cell; lists and objects are JSON
-    text; NUL, which few readers of CSV survive, is U+FFFD. A cell is what the page said, so
-    a spreadsheet may take one that starts with = + - or @ for a formula: *escape_formulas*
+    text; NUL, which few readers of CSV accept, becomes U+FFFD. A cell has the text of the page,
+    so a spreadsheet may read one that starts with = + - or @ as a formula: *escape_formulas*
     puts an apostrophe before these, which every other reader will see.
 
-    A position is a number of rows. Appending without one cuts nothing.
+    A position is a number of rows. Appending without a position cuts nothing.
     """
 
     def __init__(
@@ -63,13 +64,13 @@ class Csv(Feed):
         self._rows = 0
         draft_of(self.path).unlink(missing_ok=True)
         if self._file.size:
-            self._read(mend=position is None)
+            self._read(repair=position is None)
         if position is not None:
             self.rewind(position)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns in the file, in their order."""
+        """The columns of the file, in their order."""
         return tuple(self._columns)
 
     def flush(self) -> None:
@@ -85,7 +86,7 @@ class Csv(Feed):
         self._forget_waiting()
         if position > self._rows:
             raise self._too_short(position, self._rows, "rows")
-        # The header is a row, too.
+        # The header is a row as well.
         for end in islice(_row_ends(self.path), position, position + 1):
             self._file.cut(end)
             self._rows = position
@@ -120,7 +121,7 @@ class Csv(Feed):
         self._weight = 0
 
     def _widen(self, rows: list[Row]) -> None:
-        """Add *rows* and the columns they bring, all or nothing."""
+        """Add *rows* and their new columns, all or nothing."""
         columns = self._columns | {name: None for row in rows for name in row}
         added = _lines(_table(columns, rows))
         if self._columns:
@@ -133,7 +134,9 @@ class Csv(Feed):
     def _rewrite(self, columns: dict[str, None], added: bytes) -> None:
         late = list(columns)[len(self._columns) :]
         if not self.path.is_file():
-            raise FeedError(f"{self.path} is no file that could get new columns: {late!r:.200}")
+            raise FeedError(
+                f"{self.path} is not a file, so it cannot get new columns: {late!r:.200}"
+            )
         draft = draft_of(self.path)
         file = AppendFile(draft, append=False)
         try:
@@ -150,13 +153,13 @@ class Csv(Feed):
         self._file.close()
         self._file = file
 
-    def _read(self, *, mend: bool) -> None:
-        """Learn the columns and count the rows of what is there."""
+    def _read(self, *, repair: bool) -> None:
+        """Read the columns and count the rows of the existing file."""
         first = end = rows = 0
         for end in _row_ends(self.path):
             first = first or end
             rows += 1
-        if not first and not mend:
+        if not first and not repair:
             self._file.cut(0)
             return
         with mapped(self.path) as content:
@@ -165,15 +168,15 @@ class Csv(Feed):
         names = _parsed(header.removeprefix(b"\xef\xbb\xbf"))
         self._columns = dict.fromkeys(names)
         if len(self._columns) < len(names):
-            raise FeedError(f"two columns of {self.path} have one name: {names!r:.200}")
+            raise FeedError(f"two columns of {self.path} have the same name: {names!r:.200}")
         self._rows = max(rows - 1, 0)
-        if rest and mend:
+        if rest and repair:
             self._finish(rest)
 
     def _finish(self, row: bytes) -> None:
-        """End the last row of a file that ends without a line break, if it looks whole."""
+        """Add the missing line break after the last row, if that row looks whole."""
         if not _ROW.fullmatch(row + b"\n") or len(_parsed(row)) != len(self._columns):
-            raise FeedError(f"the last row of {self.path} is not whole: mend or remove it first")
+            raise FeedError(f"the last row of {self.path} is not whole: repair or remove it first")
         is_header = not self._rows and self._file.size == len(row)
         self._file.write(b"\r\n")
         self._rows += not is_header
@@ -213,7 +216,7 @@ def _parsed(row: bytes) -> list[str]:
 
 
 def _row_ends(path: Path) -> Iterator[int]:
-    """Give the offset at which each row ends, the header's first, as far as rows are whole."""
+    """Yield the offset at which each whole row ends, beginning with the header."""
     end = 0
     with mapped(path) as content:
         while row := _ROW.match(content, end):
@@ -222,7 +225,7 @@ def _row_ends(path: Path) -> Iterator[int]:
 
 
 def _padded(path: Path, padding: bytes) -> Iterator[bytes]:
-    """Give the rows after the header, each ended by *padding*, in pieces worth a write."""
+    """Yield the rows after the header, each ended by *padding*, in pieces of about _PIECE bytes."""
     with mapped(path) as content:
         start = next(_row_ends(path))
         quoted = False
@@ -230,7 +233,7 @@ def _padded(path: Path, padding: bytes) -> Iterator[bytes]:
             if piece.endswith(b"\r"):
                 piece += content[start + len(piece) : start + len(piece) + 1]
             start += len(piece)
-            # Between the quotes, every second part is quoted: line breaks there end no row.
+            # Every second part is inside quotes: a line break there does not end a row.
             parts = piece.split(b'"')
             parts[quoted::2] = [
                 part.replace(b"\r\n", b"\n").replace(b"\n", padding) for part in parts[quoted::2]

@@ -1,4 +1,4 @@
-"""Which feed a file name asks for."""
+"""open_feed(): the feed for the format of a file name."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def _parsed(spec: str) -> tuple[str, str]:
     if extension == ".json":
         raise ValueError(f"{spec!r}: a JSON array cannot be written as items come, use .jsonl")
     raise ValueError(
-        f"{spec!r} names no format: end it in {', '.join(_EXTENSIONS)}, "
+        f"{spec!r} does not name a format: end it in {', '.join(_EXTENSIONS)}, "
         f"or add one of {', '.join(f':{name}' for name in _FORMATS)}"
     )

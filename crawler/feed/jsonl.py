@@ -1,4 +1,4 @@
-"""JSON Lines: one record a line."""
+"""JsonLines: a file with one record in each line."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .record import to_json
 
 class JsonLines(Feed):
     """
-    A line of JSON in UTF-8 for each record, in the file when the call returns.
+    A line of JSON in UTF-8 for each record, which is in the file when the call returns.
 
-    A position is a number of bytes. Appending without one finishes or removes a last line
-    that has no end.
+    A position is a number of bytes. Appending without a position completes or removes a last
+    line that has no line break.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class JsonLines(Feed):
         if position is not None:
             self.rewind(position)
         elif append:
-            self._mend()
+            self._repair()
 
     def flush(self) -> None:
-        """Do nothing: what was written is with the operating system already."""
+        """Do nothing: the operating system already has what was written."""
 
     def position(self) -> int:
         return self._file.size
@@ -45,14 +45,14 @@ class JsonLines(Feed):
             raise self._too_short(position, self._file.size, "bytes")
         if position and not _ends_a_line(self.path, position):
             raise FeedError(
-                f"{self.path} has no end of a record at byte {position}: it was changed"
+                f"no record of {self.path} ends at byte {position}: the file was changed"
             )
         self._file.cut(position)
 
     def _write(self, record: dict[str, Any]) -> None:
         self._file.write(to_json(record).encode() + b"\n")
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         with mapped(self.path) as content:
             end = content.rfind(b"\n") + 1
             rest = content[end:]

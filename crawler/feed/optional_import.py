@@ -1,4 +1,4 @@
-"""What only some feeds need, and only who uses them must install."""
+"""Packages that only some feeds need, and only their users must install."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .output import FeedError
 
 
 def load(module: str, extra: str) -> Any:
-    """Import *module*, or say which extra of this package brings it."""
+    """Import *module*; if it is missing, raise an error that names the extra to install."""
     try:
         return import_module(module)
     except ImportError as error:

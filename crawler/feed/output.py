@@ -1,4 +1,4 @@
-"""Output: what grows while a crawl runs, and can be cut back to where it was."""
+"""Output: a file that grows during a crawl, and can be cut back to an earlier position."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ class FeedError(CrawlerError):
 
 
 class OutputClosed(FeedError, Unfinished):
-    """Whoever read the output has gone: there is nobody left to write for."""
+    """The reader of the output has closed it: nothing more can be written."""
 
 
 class Output(ABC):
     """
-    What a crawl leaves behind, and how much of it is certain.
+    A file that a crawl writes, and up to which position it is certain.
 
-    A new one replaces what stood at *path*; with *append* it goes on after it; with
-    *position*, which position() gave to an earlier one, it goes on from there and cuts off
-    whatever came later. So a job that keeps the position in the transaction that settles a
-    page has every record once, whenever it is killed.
+    A new output replaces the file at *path*. With *append* it continues after the content of
+    the file; with *position*, which position() of an earlier output returned, it continues there
+    and cuts off the rest. So a job that stores the position in the transaction that settles a
+    page has every record exactly once, whenever it is killed.
 
-    A write that raises has written nothing. What is flushed outlives this process, though
-    not a loss of power. All of it works in the caller's thread and nothing switches
-    greenlets, unless the class says so.
+    A write that raises has written nothing. What is flushed survives this process, but not a
+    power failure. All methods work in the caller's thread and do not switch greenlets, unless
+    the class says so.
 
-    *written* counts since the output was opened.
+    *written* counts what was written since the output was opened.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -44,18 +44,18 @@ class Output(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Hand everything written so far to the operating system."""
+        """Give the operating system everything that was written."""
 
     @abstractmethod
     def position(self) -> int:
-        """Flush, and return where the output ends."""
+        """Flush, and return the position of the end of the output."""
 
     @abstractmethod
     def rewind(self, position: int) -> None:
-        """Forget everything after *position*."""
+        """Remove everything after *position*."""
 
     def close(self) -> None:
-        """Flush and let go of the file; the second time there is nothing to do."""
+        """Flush and release the file; closing again does nothing."""
         if self.closed:
             return
         try:

@@ -1,4 +1,4 @@
-"""A Parquet file, made of parts that survive a crash."""
+"""Parquet: a Parquet file, made of parts that survive a crash."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .append_file import AppendFile, draft_of, mapped, put_in_place
 from .output import Feed, FeedError
 from .record import Cell, cell, to_json
 
-#: Bytes of rows after which a group is finished, however few they are.
+#: How many bytes of rows finish a group, even if the rows are few.
 _LARGEST = 64 * 2**20
 
 
 class Parquet(Feed):
     """
-    A row for each record and a column for each field that was ever met, in row groups.
+    A row for each record and a column for each field of any record, in row groups.
 
-    A Parquet file cannot be read before it is finished. So while the feed is open everything
-    is in the directory ``PATH.parts``: a finished file for each *group* of rows, with
-    the columns those need, and a file of JSON Lines for the rows since. close() joins
-    them into one file at *path* with all the columns. After a crash they can be read as they
-    are; the next feed that is opened to append takes them over, as it takes over what
-    stands at *path*, and joins them when it is closed.
+    A Parquet file cannot be read before it is finished. So while the feed is open, everything is
+    in the directory ``PATH.parts``: a finished file for each *group* of rows, with the columns
+    of these rows, and a file of JSON Lines for the rows after them. close() joins them into one
+    file at *path* with all columns. After a crash the parts can be read as they are; the next
+    feed that appends to *path* continues with the parts, or with the file at *path*, and joins
+    them when it is closed.
 
-    A column holds booleans, integers, floats or text. One that met several kinds holds
-    floats if all were numbers (an integer beyond 2**53 is rounded then) and else text; lists
-    and objects are JSON text. Finishing a group of 5,000 rows takes some 20 ms of the
-    hub's thread, close() the time to copy everything.
+    A column holds booleans, integers, floats or text. A column with values of several kinds
+    holds floats if all are numbers (an integer beyond 2**53 is rounded), and else text; lists
+    and objects are JSON text. Finishing a group of 5,000 rows takes about 20 ms of the hub's
+    thread, and close() the time to copy everything.
 
     A position is a number of rows. Needs the extra ``parquet``.
     """
@@ -47,18 +47,18 @@ class Parquet(Feed):
         group: int = 5000,
     ) -> None:
         super().__init__(path)
-        columns.parquet()  # what is missing should be missed at once
+        columns.parquet()  # fails at once if the extra is missing
         self.group = group
         self._parts = self.path.with_name(f"{self.path.name}.parts")
         self._make_room(append=append or position is not None)
         self._sizes = list(self._sizes_of_parts())
-        self._spool = AppendFile(self._place(len(self._sizes), "jsonl"), append=True)
+        self._spool = AppendFile(self._part(len(self._sizes), "jsonl"), append=True)
         self._waiting = self._read_spool()
         if position is not None:
             self.rewind(position)
 
     def flush(self) -> None:
-        """Do nothing: what was written is with the operating system already."""
+        """Do nothing: the operating system already has what was written."""
 
     def position(self) -> int:
         return sum(self._sizes) + len(self._waiting)
@@ -92,12 +92,12 @@ class Parquet(Feed):
             raise
 
     def _finish_group(self) -> None:
-        part = self._place(len(self._sizes), "parquet")
-        spool = AppendFile(self._place(len(self._sizes) + 1, "jsonl"), append=False)
+        part = self._part(len(self._sizes), "parquet")
+        spool = AppendFile(self._part(len(self._sizes) + 1, "jsonl"), append=False)
         columns.parquet().write_table(columns.table_of(self._waiting), draft_of(part))
         put_in_place(draft_of(part), part)
         self._sizes.append(len(self._waiting))
-        self._go_on_with(spool)
+        self._continue_with(spool)
 
     def _release(self) -> None:
         try:
@@ -109,7 +109,7 @@ class Parquet(Feed):
         shutil.rmtree(self._parts)
 
     def _join(self) -> None:
-        parts = [self._place(number, "parquet") for number in range(len(self._sizes))]
+        parts = [self._part(number, "parquet") for number in range(len(self._sizes))]
         if len(parts) == 1:
             parts[0].replace(self.path)
             return
@@ -117,35 +117,35 @@ class Parquet(Feed):
         columns.join(parts, draft)
         draft.replace(self.path)
 
-    # -- the directory: 000000.parquet, 000001.parquet, and 000002.jsonl for what comes next ---
+    # -- the directory: 000000.parquet, 000001.parquet, and 000002.jsonl for the rows after them ---
 
-    def _place(self, number: int, kind: str) -> Path:
+    def _part(self, number: int, kind: str) -> Path:
         return self._parts / f"{number:06}.{kind}"
 
     def _make_room(self, *, append: bool) -> None:
-        stands = self.path.exists()
-        if stands and not self.path.is_file():
-            raise FeedError(f"{self.path} is in the way: it is no file")
-        if stands and append:
+        exists = self.path.exists()
+        if exists and not self.path.is_file():
+            raise FeedError(f"{self.path} is not a file: remove it, or name another output")
+        if exists and append:
             _number_of_rows(self.path)
-        # Beside a file there are parts only if a crash came when they had just been joined.
-        if stands or not append:
+        # There is a file beside parts only if a crash came after they had been joined.
+        if exists or not append:
             shutil.rmtree(self._parts, ignore_errors=True)
         self._parts.mkdir(parents=True, exist_ok=True)
-        if stands and append:
-            self.path.rename(self._place(0, "parquet"))
-        elif stands:
+        if exists and append:
+            self.path.rename(self._part(0, "parquet"))
+        elif exists:
             self.path.unlink()
 
     def _sizes_of_parts(self) -> Iterator[int]:
         for number in count():
-            part = self._place(number, "parquet")
+            part = self._part(number, "parquet")
             if not part.exists():
                 return
             yield _number_of_rows(part)
 
     def _read_spool(self) -> list[dict[str, Cell]]:
-        """Return the rows that are in no part yet, without a last line that has no end."""
+        """Return the rows that are not in a part yet; cut off a last line without its end."""
         for leftover in {*self._parts.glob("*.jsonl"), *self._parts.glob("*.draft")}:
             if leftover != self._spool.path:
                 leftover.unlink()
@@ -160,19 +160,19 @@ class Parquet(Feed):
         del self._waiting[rows:]
 
     def _cut_parts(self, whole: int, rest: int) -> None:
-        """Keep so many *whole* parts, and of the next one so many rows as *rest* says."""
-        spool = AppendFile(self._place(whole + bool(rest), "jsonl"), append=False)
+        """Keep the first *whole* parts, and *rest* rows of the next one."""
+        spool = AppendFile(self._part(whole + bool(rest), "jsonl"), append=False)
         for number in reversed(range(whole + bool(rest), len(self._sizes))):
-            self._place(number, "parquet").unlink()
+            self._part(number, "parquet").unlink()
             self._sizes.pop()
         if rest:
-            part = self._place(whole, "parquet")
+            part = self._part(whole, "parquet")
             columns.copy_rows(part, draft_of(part), rest)
             put_in_place(draft_of(part), part)
             self._sizes[whole] = rest
-        self._go_on_with(spool)
+        self._continue_with(spool)
 
-    def _go_on_with(self, spool: AppendFile) -> None:
+    def _continue_with(self, spool: AppendFile) -> None:
         self._spool.close()
         self._spool.path.unlink(missing_ok=True)
         self._spool = spool

@@ -1,8 +1,8 @@
 """
-Columns of Parquet files: which kind of values each holds.
+Columns of Parquet files, and the kind of values that each holds.
 
-A column holds booleans, integers, floats or text. One that met several kinds holds floats if
-all were numbers, and else text.
+A column holds booleans, integers, floats or text. A column with values of several kinds holds
+floats if all are numbers, and else text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def table_of(rows: Sequence[Row]) -> Any:
 
 
 def join(parts: Sequence[Path], target: Path) -> None:
-    """Write the rows of all *parts* to one file that has the columns of all."""
+    """Write the rows of all *parts* to one file with the columns of all."""
     schema = _joined_schema([parquet().read_schema(part) for part in parts])
     with parquet().ParquetWriter(target, schema) as writer:
         for part in parts:
@@ -83,7 +83,7 @@ def _joined_type(types: set[Any]) -> Any:
 
 
 def _fitted(table: Any, schema: Any) -> Any:
-    """Return *table* with the columns of *schema*, empty where it has none."""
+    """Return *table* with the columns of *schema*; a column that it does not have is empty."""
     nothing = pyarrow().nulls(table.num_rows)
     columns = {name: table[name] for name in table.column_names}
     return pyarrow().table(

@@ -1,11 +1,11 @@
 """
-From what a user yields to what a file can hold: the one place where that is decided.
+From the item that a user yields to the record that a file can hold.
 
-as_record() takes mappings and dataclass, attrs and pydantic objects, nested too, and leaves
-only what JSON knows:
+as_record() takes mappings and dataclass, attrs and pydantic objects, which may be nested, and
+turns their values into those that JSON has:
 
 =========================  =======================================================
-text                       itself; a lone surrogate, which UTF-8 has not, is U+FFFD
+text                       itself; a lone surrogate, which UTF-8 lacks, is U+FFFD
 NaN, infinity              null
 datetime, date, time       ISO 8601
 timedelta                  seconds
@@ -14,11 +14,11 @@ Enum                       its value
 bytes                      base64
 set                        a list, sorted
 a key that is not text     its JSON text
-anything else              TypeError: a printed object is no data
+anything else              TypeError: a printed object is not data
 =========================  =======================================================
 
 A table (CSV, SQLite, Parquet) has cells, which cell() makes: lists and objects become JSON
-text, and so do integers beyond 64 bits. A record without fields makes no row there.
+text, and so do integers beyond 64 bits. A record without fields adds no row to a table.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from ..data import fields_of
 Cell: TypeAlias = "str | int | float | bool | None"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
-#: Raw, these end lines for some readers, and command some terminals.
+#: Unescaped, these end a line for some readers, and are commands for some terminals.
 _CONTROLS = re.compile("[\x80-\x9f\u2028\u2029]")
 _INT64 = range(-(2**63), 2**63)
 
 
 def as_record(value: object) -> dict[str, Any]:
-    """Return the fields of *value* as JSON knows them; a field that cannot be is named."""
+    """Return the fields of *value* as JSON values; an error names the field that has none."""
     fields = fields_of(value)
     if fields is None:
         raise TypeError(
@@ -64,7 +64,7 @@ def as_record(value: object) -> dict[str, Any]:
 
 
 def to_json(value: object) -> str:
-    """Return *value*, as as_record() leaves it, in one line that any terminal can show."""
+    """Return a JSON value as one line that every terminal can show."""
     text = _encode(value)
     if text.isascii():
         return text
@@ -72,7 +72,7 @@ def to_json(value: object) -> str:
 
 
 def cell(value: Any) -> Cell:
-    """Return a *value* of a record as a table holds it."""
+    """Return a *value* of a record as the cell of a table."""
     kind = type(value)
     if kind is dict or kind is list:
         return to_json(value)
@@ -82,12 +82,12 @@ def cell(value: Any) -> Cell:
 
 
 def weight(row: Mapping[str, Cell]) -> int:
-    """Return about how many bytes of text *row* holds."""
+    """Return the number of characters in *row*: about its size in bytes."""
     return sum([len(value) for value in row.values() if type(value) is str])
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as JSON knows it."""
+    """Return *value* as a JSON value."""
     kind = type(value)
     if kind is str:
         return value if value.isascii() else _text(value)
@@ -142,7 +142,7 @@ def _object(fields: Mapping[Any, Any]) -> dict[str, Any]:
 def _complete(record: dict[str, Any], fields: Mapping[Any, Any]) -> dict[str, Any]:
     if len(record) == len(fields):
         return record
-    raise ValueError(f"two fields have one name: {list(fields)!r:.200}")
+    raise ValueError(f"two fields have the same name: {list(fields)!r:.200}")
 
 
 def _key(name: Any) -> str:
@@ -156,6 +156,6 @@ def _text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Two surrogates that belong together become the character they stand for.
+        # A pair of surrogates becomes the character that it encodes.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text

@@ -1,4 +1,4 @@
-"""A table in a SQLite file."""
+"""Sqlite: a table in a SQLite file."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any
 from .output import Feed, FeedError
 from .record import Cell, cell, to_json, weight
 
-#: Every row's number, by a name that SQLite keeps for it and no record is likely to use.
+#: The number of a row, under a name that SQLite reserves and records hardly use.
 _NUMBER = "_rowid_"
-#: Where fields go that cannot have a column.
+#: The column for fields that cannot have their own.
 _MORE = "_more"
-#: SQLite would take 2,000, but each one more takes longer to add than the last.
+#: SQLite allows 2,000 columns, but each one takes longer to add than the one before.
 _MOST_COLUMNS = 500
 _LONGEST_NAME = 200
-#: Bytes of text that are committed at once, however few the rows.
+#: How many characters are committed at once, even if the rows are few.
 _HEAVIEST = 1 << 22
 
 
 class Sqlite(Feed):
     """
-    A row for each record in *table*, and a column for each field that was ever met.
+    A row of *table* for each record, and a column for each field of any record.
 
     Columns have no type: numbers stay numbers and text stays text, booleans are 1 and 0,
     lists and objects are JSON text (``json_extract()`` reads them). Fields that cannot
-    have a column stand together as JSON in ``_more``: names that differ only in the case of
-    ASCII letters, which SQLite takes for one, names with NUL or of more than 200 characters,
-    and all beyond five hundred.
+    have a column are together in ``_more`` as JSON: names that differ only in the case of ASCII
+    letters, which SQLite takes for the same, names with NUL or of more than 200 characters, and
+    all fields beyond five hundred.
 
-    Rows wait in memory and are committed every *batch* rows or *seconds*, at a call or
-    at flush(), never between; a commit of 500 rows takes 5–10 ms of the hub's thread, now
-    and then 30 or so when SQLite moves its log (WAL) into the file. When it fails,
-    nothing of it is in the file and the rows still wait.
+    Rows wait in memory and are committed every *batch* rows or *seconds*, during a call or a
+    flush(), never between; a commit of 500 rows takes 5–10 ms of the hub's thread, and
+    sometimes about 30 ms, when SQLite moves its log (WAL) into the file. A commit that fails
+    writes nothing, and the rows still wait.
 
-    A new feed drops the table and leaves the rest of the file alone. A position is the
+    A new feed drops the table and leaves the rest of the file unchanged. A position is the
     number of the last row.
     """
 
@@ -82,7 +82,7 @@ class Sqlite(Feed):
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             with self._connection:
-                # Columns first: a statement is prepared anew after each change of the table.
+                # Columns first: SQLite prepares every statement again after a change of the table.
                 self._add_columns(name for record, _ in self._waiting for name in record)
                 for record, row in self._waiting:
                     self._insert(record, row)
@@ -120,7 +120,7 @@ class Sqlite(Feed):
             return
         if not self._waiting:
             self._since = monotonic()
-        # Whatever cannot be a row fails here, alone, and never in a batch.
+        # A record that cannot be a row fails here, alone, and not in a batch.
         row = {name: cell(value) for name, value in record.items()}
         self._waiting.append((record, row))
         self._weight += weight(row)
@@ -194,5 +194,5 @@ def _quoted(name: str) -> str:
 
 
 def _folded(name: str) -> bytes:
-    """Return what SQLite compares: ASCII letters, and no others, without their case."""
+    """Return the name as SQLite compares it: only ASCII letters lose their case."""
     return name.encode().lower()

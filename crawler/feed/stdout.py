@@ -1,4 +1,4 @@
-"""JSON Lines for the next program in a pipe."""
+"""Stdout: JSON Lines for the next program in a pipe."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Stdout(Feed):
     """
     A line of JSON for each record on standard output (or another *fd*).
 
-    A slow reader holds up only the greenlets that write: they wait for room in the pipe on
-    the hub. When the reader has gone, a call raises OutputClosed; close() is quiet then.
-    What is out cannot be taken back, so there are no positions: it is always 0.
+    A slow reader delays only the greenlets that write: they wait on the hub until the pipe has
+    room. When the reader has closed the pipe, a call raises OutputClosed, and close() does not.
+    What was sent cannot be taken back, so there are no positions: it is always 0.
     """
 
     def __init__(self, fd: int = 1) -> None:
@@ -41,7 +41,7 @@ class Stdout(Feed):
         return 0
 
     def rewind(self, position: int) -> None:
-        """Do nothing: what is out is out."""
+        """Do nothing: what was sent cannot be taken back."""
 
     def _write(self, record: dict[str, Any]) -> None:
         line = to_json(record).encode() + b"\n"
@@ -50,11 +50,11 @@ class Stdout(Feed):
             self._send()
 
     def _send(self) -> None:
-        """Write what is left; when ended in the middle, the next call goes on from there."""
+        """Write what is left; if the greenlet is killed here, the next call continues there."""
         while self._rest:
             if self._waits:
                 wait_write(self._fd)
-            # A pipe that is ready takes this much at once, and any more might block the hub.
+            # A ready pipe takes this much at once; more might block the hub.
             piece = self._rest[: select.PIPE_BUF] if self._waits else self._rest
             try:
                 sent = os.write(self._fd, piece)
@@ -62,8 +62,8 @@ class Stdout(Feed):
                 continue
             except BrokenPipeError:
                 self._rest, self._gone = b"", True
-                raise OutputClosed("whoever read standard output has gone") from None
+                raise OutputClosed("the reader of standard output has closed it") from None
             self._rest = self._rest[sent:]
 
     def _release(self) -> None:
-        """Leave the descriptor open: it is the process's."""
+        """Leave the descriptor open: it belongs to the process."""

@@ -150,7 +150,7 @@ def test_widening_keeps_the_mode_of_the_file_and_the_link_to_it(path, tmp_path):
 def test_a_device_gets_no_new_columns():
     with Csv("/dev/null") as feed:
         feed({"a": 1})
-        with pytest.raises(FeedError, match=r"/dev/null is no file that could get .*\['b'\]"):
+        with pytest.raises(FeedError, match=r"/dev/null is not a file, so it cannot get .*\['b'\]"):
             feed({"b": 2})
     assert not os.path.isfile("/dev/null")  # noqa: PTH113
 
@@ -217,7 +217,7 @@ def test_a_header_alone_decides_the_order_of_columns(path):
 def test_a_last_row_that_is_not_whole_is_left_alone(path, content):
     path.write_bytes(content)
 
-    with pytest.raises(FeedError, match=r"the last row of .* is not whole: mend or remove it"):
+    with pytest.raises(FeedError, match=r"the last row of .* is not whole: repair or remove it"):
         Csv(path, append=True)
     assert path.read_bytes() == content
 
@@ -225,7 +225,7 @@ def test_a_last_row_that_is_not_whole_is_left_alone(path, content):
 def test_two_columns_of_one_name_cannot_be_continued(path):
     path.write_bytes(b"a,a\r\n1,2\r\n")
 
-    with pytest.raises(FeedError, match=r"two columns of .* have one name: \['a', 'a'\]"):
+    with pytest.raises(FeedError, match=r"two columns of .* have the same name: \['a', 'a'\]"):
         Csv(path, append=True)
 
 

@@ -43,7 +43,7 @@ def test_a_dash_is_standard_output(spec):
 @pytest.mark.parametrize("spec", ["a.txt", "a", "a.csv.gz", "a.txt:xml", "", ".csv", "a:"])
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path, monkeypatch, spec):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"names no format: .*\.jsonl, .*\.parquet, .*:csv"):
+    with pytest.raises(ValueError, match=r"does not name a format: .*\.jsonl, .*\.parquet, .*:csv"):
         open_feed(spec)
     assert list(tmp_path.iterdir()) == []
 

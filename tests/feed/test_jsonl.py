@@ -74,7 +74,7 @@ def test_a_position_inside_a_line_is_an_error(path):
     write(path, *RECORDS)
     before = path.read_bytes()
 
-    with pytest.raises(FeedError, match="no end of a record at byte 5: it was changed"):
+    with pytest.raises(FeedError, match=r"no record of .* ends at byte 5: the file was changed"):
         JsonLines(path, position=5)
     assert path.read_bytes() == before
 

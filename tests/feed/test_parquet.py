@@ -219,7 +219,7 @@ def test_a_file_that_is_no_parquet_is_left_alone(path):
 def test_a_directory_in_the_way_is_an_error(path):
     path.mkdir()
 
-    with pytest.raises(FeedError, match="is in the way: it is no file"):
+    with pytest.raises(FeedError, match="is not a file: remove it"):
         Parquet(path)
 
 

@@ -95,7 +95,7 @@ def test_a_reader_that_has_gone_is_an_error_of_its_own_and_closing_is_quiet(pipe
     gevent.sleep(0.01)
 
     for _ in range(2):
-        with pytest.raises(OutputClosed, match="whoever read standard output has gone"):
+        with pytest.raises(OutputClosed, match="the reader of standard output has closed it"):
             feed({"n": 2})
     feed.flush()
     feed.close()

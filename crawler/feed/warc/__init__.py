@@ -1,1 +1,1 @@
-"""Web archives: exchanges written as WARC, read back, and replayed as a site."""
+"""Web archives: exchanges written as WARC, read again, and replayed as a site."""

@@ -1,4 +1,4 @@
-"""The records of a WARC file, packed one by one or plain, as far as they are whole."""
+"""Reads the whole records of a WARC file, each gzipped or plain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GZIP = 16 + zlib.MAX_WBITS
 _MAGIC = b"\x1f\x8b"
 _END = b"\r\n\r\n"
 _NEXT = b"\r\n\r\nWARC/1."
-#: Bytes unpacked at a time, and the most that a record may have.
+#: How many bytes are unpacked at a time, and how many a record and its head may have.
 _PIECE = 1 << 14
 _LARGEST = 1 << 30
 _LONGEST_HEAD = 1 << 18
@@ -40,7 +40,7 @@ class Record:
 
 
 def records(content: Content) -> Iterator[Record]:
-    """Give every record; one at the end that is torn is left out."""
+    """Yield every record except an incomplete one at the end."""
     start = 0
     while start < len(content):
         try:
@@ -60,13 +60,13 @@ def record_at(content: Content, start: int) -> Record:
 
 
 def head_of(text: bytes) -> tuple[str, Headers]:
-    """Return the first line and the fields after it; each byte stands for a character."""
+    """Return the first line and the fields after it; each byte is one character (Latin-1)."""
     first, _, rest = text.decode("latin-1").partition("\r\n")
     return first, Headers([(name.strip(), value.strip()) for name, value in _FIELD.findall(rest)])
 
 
 def _unpacked(content: Content, start: int) -> tuple[bytes, int]:
-    """Unpack one gzip stream; return what was in it and where it ends."""
+    """Unpack one gzip stream; return its content and where it ends."""
     stream, pieces, size, read = zlib.decompressobj(wbits=GZIP), [], 0, start
     while not stream.eof:
         if read >= len(content):
@@ -83,7 +83,7 @@ def _unpacked(content: Content, start: int) -> tuple[bytes, int]:
 
 
 def _parsed(content: Content, start: int, place: int) -> tuple[Headers, bytes, int]:
-    """Read the record at *start*; return its fields, its block, and where it ends."""
+    """Parse the record at *start*; return its fields, its block, and where it ends."""
     if content[start : start + 5] != b"WARC/"[: len(content) - start]:
         raise _damaged(place, "not a WARC record")
     head = content.find(_END, start, start + _LONGEST_HEAD)
@@ -101,7 +101,7 @@ def _parsed(content: Content, start: int, place: int) -> tuple[Headers, bytes, i
 
 
 def _incomplete(content: Content, start: int, place: int) -> Exception:
-    """Tell a file that ends too early from a record with a wrong length in the middle of it."""
+    """Return Torn if the file ends too early, or an error if another record follows."""
     if content.find(_NEXT, start) < 0:
         return Torn()
     return _damaged(place, "a record without an end")

@@ -1,4 +1,4 @@
-"""A crawl without a network: answers from an archive."""
+"""WarcSite: a crawl without a network, with the responses of an archive."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from ..output import FeedError
 from .reader import Content, Record, head_of, record_at, records
 from .writer import FRAMING, PREFIX, address
 
-#: What an answer is found by: method, page, and digest of the body sent.
+#: The key of a response: method, URL, and digest of the body of the request.
 Key: TypeAlias = tuple[str, str, bytes]
 _LINKS = ("warc-record-id", "warc-concurrent-to")
 
 
 class WarcSite:
     """
-    Fetches from an archive: a fetch function for replaying a crawl, ours or another's.
+    A fetch function that replays a crawl from an archive, ours or that of another program.
 
-    A request is answered by what was archived for its method, URL and body: asked again, by
-    what came next, and by the last for ever. What is not there fails as ``not_archived``.
-    Bodies come decoded, up to *max_body* bytes; responses of our own archives have the header
-    fields the server sent, and a Content-Length in any case.
+    A request gets the response that was archived for its method, URL and body. The same request
+    again gets the next one, and the last one every time after that. A request without an
+    archived response fails as ``not_archived``. Bodies are decoded, up to *max_body* bytes.
+    Responses of our own archives have the header fields that the server sent, and always a
+    Content-Length.
 
-    The archive is read through once, to find what it holds; a last record that has no end is
-    not counted, and *torn* is the byte where it begins, or None.
+    The archive is read once at the start, to index it. An incomplete last record is ignored;
+    *torn* is the byte where it begins, or None.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_body: int = 64 * 2**20) -> None:
         self.path = Path(path)
         self.max_body = max_body
-        self._asked: Counter[Key] = Counter()
+        self._requests: Counter[Key] = Counter()
         self._open = ExitStack()
         self._content = self._open.enter_context(mapped(self.path))
         try:
-            self._answers, end = _index(self._content)
+            self._responses, end = _index(self._content)
         except FeedError as error:
             self.close()
             raise FeedError(f"{self.path} cannot be read: {error}") from None
@@ -51,17 +52,17 @@ class WarcSite:
 
     def __call__(self, request: Request) -> Response:
         key = _key(request.method, request.url, request.body)
-        answers = self._answers.get(key)
-        if answers is None:
+        starts = self._responses.get(key)
+        if starts is None:
             raise FetchError(
                 "not_archived", f"{request.method} {request.url} is not in {self.path}"
             )
-        turn = min(self._asked[key], len(answers) - 1)
-        self._asked[key] += 1
-        return self._response(record_at(self._content, answers[turn]), request)
+        turn = min(self._requests[key], len(starts) - 1)
+        self._requests[key] += 1
+        return self._response(record_at(self._content, starts[turn]), request)
 
     def __len__(self) -> int:
-        return sum(map(len, self._answers.values()))
+        return sum(map(len, self._responses.values()))
 
     def close(self) -> None:
         self._open.close()
@@ -73,7 +74,7 @@ class WarcSite:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<WarcSite {self.path}, {len(self)} answers>"
+        return f"<WarcSite {self.path}, {len(self)} responses>"
 
     def _response(self, record: Record, request: Request) -> Response:
         first, headers, body = _http(record)
@@ -91,7 +92,7 @@ class WarcSite:
 
 
 class _Found(NamedTuple):
-    """A response in the archive, before it is known what it answers."""
+    """A response in the archive, before its request is known."""
 
     links: list[str]
     url: str
@@ -100,8 +101,8 @@ class _Found(NamedTuple):
 
 
 def _index(content: Content) -> tuple[dict[Key, list[int]], int]:
-    """Return where the answers to each request begin, in the order they came, and all end."""
-    asked: dict[str, Key] = {}
+    """Return where the responses to each request begin, in their order, and where all end."""
+    requests: dict[str, Key] = {}
     found: list[_Found] = []
     end = 0
     for record in records(content):
@@ -112,24 +113,24 @@ def _index(content: Content) -> tuple[dict[Key, list[int]], int]:
         kind = fields.get("warc-type")
         if kind == "request":
             first, _, body = _http(record)
-            asked |= dict.fromkeys(links, _key(first.partition(" ")[0].upper(), url, body))
+            requests |= dict.fromkeys(links, _key(first.partition(" ")[0].upper(), url, body))
         elif kind in {"response", "revisit"}:
             original = fields.get("warc-refers-to-target-uri")
             found.append(_Found(links, url, record.start, original))
-    return _matched(asked, found), end
+    return _matched(requests, found), end
 
 
-def _matched(asked: dict[str, Key], found: list[_Found]) -> dict[Key, list[int]]:
-    answers: dict[Key, list[int]] = {}
+def _matched(requests: dict[str, Key], found: list[_Found]) -> dict[Key, list[int]]:
+    starts: dict[Key, list[int]] = {}
     for response in found:
-        keys = [asked[link] for link in response.links if link in asked]
+        keys = [requests[link] for link in response.links if link in requests]
         key = keys[0] if keys else _key("GET", response.url, b"")
         start = response.start
         if response.revisit_of is not None:
-            *_, start = answers.get(_key("GET", response.revisit_of, b""), [-1])
+            *_, start = starts.get(_key("GET", response.revisit_of, b""), [-1])
         if start >= 0:
-            answers.setdefault(key, []).append(start)
-    return answers
+            starts.setdefault(key, []).append(start)
+    return starts
 
 
 def _key(method: str, url: str, body: bytes) -> Key:
@@ -146,7 +147,7 @@ def _http(record: Record) -> tuple[str, Headers, bytes]:
 
 
 def _restored(headers: Headers) -> Headers:
-    """Give the fields the names they had on the wire, and let these win over ours."""
+    """Return the fields under the names that the server sent; these replace our own fields."""
     fields = [(_original_name(name), name, value) for name, value in headers.fields]
     renamed = {original.lower() for original, name, _ in fields if original != name}
     return Headers(
@@ -163,7 +164,7 @@ def _original_name(name: str) -> str:
     return original if original.lower() in FRAMING else name
 
 
-# -- bodies as others keep them: in chunks and packed, as they came over the wire ---------------
+# -- bodies of other programs' archives: chunked and compressed, as they were received --------
 
 
 def _decoded(body: bytes, headers: Headers, limit: int) -> bytes:
@@ -173,7 +174,7 @@ def _decoded(body: bytes, headers: Headers, limit: int) -> bytes:
 
 
 def _dechunked(body: bytes) -> bytes:
-    """Join the chunks; a body that has none was joined before it was archived."""
+    """Join the chunks; a body without chunks was joined before it was archived."""
     pieces: list[bytes] = []
     start = 0
     while True:

@@ -1,4 +1,4 @@
-"""WARC: every exchange of a crawl, as archives keep them (WARC 1.1, ISO 28500)."""
+"""WarcWriter: archives the exchanges of a crawl (WARC 1.1, ISO 28500)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ..append_file import AppendFile, mapped
 from ..output import FeedError, Output
 from .reader import GZIP, records
 
-#: Fields that no longer describe the body as it is kept; PREFIX keeps what they said.
+#: Fields that do not describe the archived body; they are kept with PREFIX before their names.
 PREFIX = "X-Orig-"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-#: What an archive, which is made to be passed on, must not tell.
+#: Fields that an archive must not contain, because it is made to be passed on.
 _SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
 _BREAKS = re.compile(r"[\r\n\0]+")
 _NO_NAME = re.compile(r"[^!#$%&'*+\-.^_`|~0-9A-Za-z]")
@@ -34,14 +34,14 @@ class WarcWriter(Output):
     """
     Writes the request and the response of every exchange; called with the response.
 
-    Each record is a gzip stream of its own, unless the name ends in ``.warc``; the first is a
-    warcinfo. *written* counts exchanges, a position is a number of bytes.
+    Each record is a separate gzip stream, unless the name ends in ``.warc``; the first record is
+    a warcinfo. *written* counts exchanges, and a position is a number of bytes.
 
-    A body is kept decoded, as the crawl sees it, and nothing but its own length describes
-    it: Content-Encoding, Transfer-Encoding and the Content-Length of the wire are renamed to
-    X-Orig-Content-Encoding and so on, and Content-Length is that of the kept body. The
-    request is as it was asked for: what the fetcher added by itself is not in it, and
-    neither are Authorization, Proxy-Authorization, Cookie and a password in the URL.
+    A body is archived decoded, as the crawl sees it. Content-Length is the length of this body;
+    the Content-Encoding, Transfer-Encoding and Content-Length that the server sent are renamed to
+    X-Orig-Content-Encoding and so on. The request is archived as the crawl made it, without the
+    fields that the fetcher adds, and without Authorization, Proxy-Authorization, Cookie and a
+    password in the URL.
 
     An exchange of 13 kB takes 200–400 µs of the hub's thread.
     """
@@ -56,13 +56,15 @@ class WarcWriter(Output):
     ) -> None:
         super().__init__(path)
         if not self.path.name.endswith((".warc", ".warc.gz")):
-            raise ValueError(f"{str(path)!r} is no name of an archive: end it in .warc or .warc.gz")
+            raise ValueError(
+                f"{str(path)!r} is not the name of an archive: end it in .warc or .warc.gz"
+            )
         self._level = 0 if self.path.suffix == ".warc" else level
         self._file = AppendFile(self.path, append=append or position is not None)
         if position is not None:
             self.rewind(position)
         elif append:
-            self._mend()
+            self._repair()
         if not self._file.size:
             self._file.write(self._packed(_warcinfo(self.path.name)))
 
@@ -74,7 +76,7 @@ class WarcWriter(Output):
         return response
 
     def around(self, fetch: Fetch) -> Fetch:
-        """Return a fetch function that writes down what *fetch* answers."""
+        """Return a fetch function that archives the responses of *fetch*."""
 
         def fetch_and_archive(request: Request) -> Response:
             return self(fetch(request))
@@ -82,7 +84,7 @@ class WarcWriter(Output):
         return fetch_and_archive
 
     def flush(self) -> None:
-        """Do nothing: what was written is with the operating system already."""
+        """Do nothing: the operating system already has what was written."""
 
     def position(self) -> int:
         return self._file.size
@@ -98,8 +100,8 @@ class WarcWriter(Output):
         packer = zlib.compressobj(self._level, wbits=GZIP)
         return packer.compress(record) + packer.flush()
 
-    def _mend(self) -> None:
-        """Remove a last record that has no end."""
+    def _repair(self) -> None:
+        """Remove an incomplete last record."""
         try:
             with mapped(self.path) as content:
                 whole = max((record.end for record in records(content)), default=0)
@@ -148,7 +150,7 @@ def _exchange(response: Response) -> tuple[bytes, bytes]:
 
 
 def address(url: str) -> str:
-    """Return *url* as an archive names it: in ASCII, without credentials and fragment."""
+    """Return *url* as archives write it: in ASCII, without credentials and fragment."""
     return origin(url) + target(url)
 
 
@@ -194,7 +196,7 @@ def _record(kind: str, fields: list[tuple[str, str]], block: bytes) -> bytes:
 
 
 def _head(first: str, fields: Iterable[tuple[str, str]]) -> bytes:
-    """Write header lines; nothing that came over the wire can begin a line of its own."""
+    """Return header lines; a value from the network cannot begin a new line."""
     lines = [first, *(f"{_NO_NAME.sub('_', name)}: {value}" for name, value in fields)]
     text = "\r\n".join([_BREAKS.sub(" ", line) for line in lines]) + "\r\n\r\n"
     try:

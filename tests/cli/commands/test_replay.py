@@ -79,5 +79,5 @@ def test_the_name_of_an_archive_says_how_it_is_written(home):
 
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "'v.zip' is no name of an archive: end it in .warc or .warc.gz" in done.stderr
+    assert "'v.zip' is not the name of an archive: end it in .warc or .warc.gz" in done.stderr
     assert not (home / "v.zip").exists()

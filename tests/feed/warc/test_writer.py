@@ -484,7 +484,7 @@ def test_a_site_of_pages_and_its_archive_are_the_same_site(path):
             record(Request(live.url(url)))
 
     with WarcSite(path) as site:
-        assert repr(site) == f"<WarcSite {path}, 3 answers>"
+        assert repr(site) == f"<WarcSite {path}, 3 responses>"
         assert [site(Request(live.url(u))).status for u in ("/", "/a", "/missing")] == [
             200,
             200,
