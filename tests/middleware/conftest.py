@@ -6,15 +6,7 @@ from gevent import socket
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
-from crawler import (
-    Analyzer,
-    DataArgs,
-    Downloader,
-    ModuleArgs,
-    Pipeline,
-    RequestArgs,
-    Scheduler,
-)
+from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
 from crawler.frontier import Politeness, Retries
 from crawler.middleware import Middlewares
 from crawler.spider import links

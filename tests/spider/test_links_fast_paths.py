@@ -8,9 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawler.data import Headers, Request, Response
 from crawler.errors import InvalidURL
 from crawler.spider import links
-from crawler.spider import resolve_href as joining
 from crawler.spider.links import title
-from crawler.spider.resolve_href import Joiner
 from crawler.url import resolve
 
 URL = "http://site.test/folder/page"
@@ -132,44 +130,3 @@ def test_no_link_of_a_long_page_is_left_out_or_out_of_order(number):
     found = list(links(page(body)))
 
     assert [int(url.rpartition("/")[2]) for url in found] == list(range(number))
-
-
-# -- what is remembered -------------------------------------------------------------------------
-
-
-def test_what_is_remembered_of_whole_urls_does_not_grow_without_end():
-    most = joining._MANY_WHOLE
-    joiners = [Joiner(page(""), f"http://site{n}.test/") for n in range(3)]
-
-    for number in range(most + 5000):
-        url = f"http://other.test/{number}"
-        assert joiners[number % 3](url) == url
-        assert joiners[0](url) == url
-
-    assert 0 < len(joining._whole) <= most
-    assert all(len(join.known) <= 1024 for join in joiners)
-
-
-def test_long_urls_are_joined_and_not_remembered():
-    join = Joiner(page(""), "http://long.test/")
-    whole, rooted = "http://other.test/" + "x" * 300, "/" + "x" * 300
-
-    assert (join(whole), join(rooted)) == (whole, "http://long.test" + rooted)
-
-    assert whole not in joining._whole
-    assert not {whole, rooted} & join.known.keys()
-
-
-def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
-    url = "http://other.test/met"
-    first, second = (Joiner(page(""), f"http://{name}.test/") for name in ("first", "second"))
-
-    assert first(url) == second(url) == url
-
-    assert joining._whole[url] == url
-
-
-def test_what_a_site_remembers_is_its_own():
-    first, second = (Joiner(page(""), f"http://{name}.test/") for name in ("first", "second"))
-
-    assert (first("/x"), second("/x")) == ("http://first.test/x", "http://second.test/x")

@@ -1,190 +1,11 @@
-import os
-from email.utils import formatdate
-
 import pytest
 
-from crawler import CurlFetch, FetchError, Request, Response
+from crawler import CurlFetch, FetchError, Request
 from crawler.errors import Refusal
 from crawler.middleware import Cookies, HttpAuth, HttpCache, MaxSize, Middlewares
-from crawler.middleware.download.cache_freshness import directives
 from crawler.testing import Reply, Site
 
-HOME = "http://site.test/"
-HIT, ASKED, REVALIDATED, STALE = ({"cached"}, set(), {"revalidated"}, {"stale"})
-
-
-class Cached:
-    """A site in a dict behind a cache; calls give body and flags."""
-
-    def __init__(self, directory, clock, page, *outer, inner=(), **options):
-        self.site = Site({"/": page})
-        self.cache = HttpCache(directory, clock=clock, **options)
-        self.chain = Middlewares(self.site, [*outer, self.cache, *inner])
-
-    def __call__(self, method="GET", **request):
-        response = self.chain(Request(HOME, method, **request))
-        return response.body.decode(), set(response.flags)
-
-    def flags(self, **request):
-        return self(**request)[1]
-
-    @property
-    def asked(self):
-        return len(self.site.requests)
-
-
-@pytest.fixture
-def cached(tmp_path, clock):
-    return lambda page, *outer, **options: Cached(tmp_path, clock, page, *outer, **options)
-
-
-def date(clock, offset=0):
-    return formatdate(clock.now + offset, usegmt=True)
-
-
-def numbered(**headers):
-    """A page that counts how often it was served."""
-    count = iter(range(1, 100))
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda request: Reply(200, fields, f"page {next(count)}")
-
-
-def validated(clock, **headers):
-    """A page with validators, which answers 304 as long as it is asked for the same."""
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
-
-    def page(request):
-        same = request.headers.get("if-none-match") == fields.get("etag", "no")
-        same = same or request.headers.get("if-modified-since") == fields.get("last-modified", "no")
-        extra = {"date": date(clock), "x-seen": str(clock.now)}
-        return Reply(304, fields | extra) if same else Reply(200, fields | extra, "page")
-
-    return page
-
-
-# -- freshness --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("headers", "fresh_for"),
-    [
-        ({"cache-control": "max-age=60"}, 60),
-        ({"cache-control": "public, MAX-AGE = 60"}, 60),
-        ({"cache-control": 'private="x, max-age=5", max-age="60"'}, 60),
-        ({"cache-control": "max-age=60, max-age=5"}, 60),
-        ({"cache-control": "s-maxage=600, max-age=60"}, 60),
-        ({"cache-control": "private, max-age=60"}, 60),
-        ({"cache-control": "max-age=60", "age": "20"}, 40),
-        ({"cache-control": "max-age=60", "date": -20}, 40),
-        ({"cache-control": "max-age=60", "date": +20}, 60),
-        ({"cache-control": "max-age=60", "expires": -100}, 60),
-        ({"expires": 60, "date": 0}, 60),
-        ({"expires": 60}, 60),
-        ({"expires": "0"}, 0),
-        ({"expires": "-1", "etag": '"a"'}, 0),
-        ({"cache-control": "max-age=x"}, 0),
-        ({"cache-control": "max-age"}, 0),
-        ({"cache-control": "max-age=-5"}, 0),
-        ({"cache-control": "max-age=60, no-cache"}, 0),
-        ({"cache-control": "max-age=60, no-store"}, 0),
-        ({"cache-control": "s-maxage=60"}, 0),
-        ({"cache-control": "max-age=60", "vary": "*"}, 0),
-        ({"cache-control": "max-age=60", "vary": "Accept, *"}, 0),
-        ({}, 0),
-        ({"last-modified": -1000}, 0),
-    ],
-)
-def test_an_answer_is_used_as_long_as_it_is_fresh(cached, clock, headers, fresh_for):
-    fields = {n: date(clock, v) if isinstance(v, int) else v for n, v in headers.items()}
-    ask = cached(lambda request: Reply(200, fields, "page"))
-    ask()
-
-    clock.sleep(fresh_for - 1)
-    before = ask.flags() if fresh_for else HIT
-    clock.sleep(1)
-
-    assert before == HIT
-    assert ask.flags() == ASKED
-
-
-def test_a_cached_answer_is_the_same_but_for_its_cookies(cached):
-    headers = {"cache-control": "max-age=60", "X-One": "1", "set-cookie": "a=b", "connection": "x"}
-    ask = cached(Reply(200, headers, b"\n\x00body\n"))
-    first, second = ask.chain(Request(HOME)), ask.chain(Request(HOME))
-
-    assert (second.url, second.status, second.body) == (first.url, 200, b"\n\x00body\n")
-    assert dict(second.headers) == {
-        "content-type": "text/html; charset=utf-8",
-        "cache-control": "max-age=60",
-        "X-One": "1",
-    }
-
-
-def test_a_page_that_says_nothing_is_fresh_for_a_tenth_of_its_age_if_so_wished(cached, clock):
-    page = {"last-modified": date(clock, -1000), "date": date(clock)}
-    ask = cached(lambda request: Reply(200, page, "page"), heuristic=True)
-    ask()
-
-    clock.sleep(99)
-    assert ask.flags() == HIT
-    clock.sleep(1)
-
-    assert ask.flags() == ASKED
-
-
-@pytest.mark.parametrize("status", [200, 301, 302, 404, 410])
-def test_what_says_how_long_it_holds_is_stored(cached, status):
-    ask = cached(Reply(status, {"cache-control": "max-age=60", "location": "/x"}, "page"))
-    ask()
-
-    assert ask() == ("page", HIT)
-
-
-@pytest.mark.parametrize("status", [206, 408, 429, 500, 502, 503])
-def test_parts_and_passing_troubles_are_not_stored(cached, status):
-    for policy in ("rfc9111", "always"):
-        ask = cached(Reply(status, {"cache-control": "max-age=60"}, "page"), policy=policy)
-        ask()
-
-        assert ask.flags() == ASKED
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_only_get_and_head_are_cached(cached, method):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-    ask(method)
-
-    assert ask(method)[1] == ASKED
-    assert ask("GET")[1] == ASKED
-
-
-def test_get_and_head_are_kept_apart(cached):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-
-    assert ask("HEAD") == ("", ASKED)
-    assert ask("GET") == ("page", ASKED)
-    assert ask("HEAD") == ("", HIT)
-    assert ask("GET") == ("page", HIT)
-
-
-def test_a_truncated_answer_is_not_stored(tmp_path):
-    headers = {"cache-control": "max-age=60"}
-    chain = Middlewares(
-        lambda r: Response(r.url, 200, headers, "pa", r, flags=frozenset({"truncated"})),
-        [HttpCache(tmp_path)],
-    )
-    chain(Request(HOME))
-
-    assert chain(Request(HOME)).flags == {"truncated"}
-
-
-@pytest.mark.parametrize(("size", "flags"), [(100, HIT), (101, ASKED)])
-def test_large_bodies_are_not_stored(cached, size, flags):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "x" * size), max_body=100)
-    ask()
-
-    assert ask.flags() == flags
-
+from .cached_site import ASKED, HIT, HOME, REVALIDATED, STALE, date, numbered, validated
 
 # -- what requests say ------------------------------------------------------------------------
 
@@ -517,72 +338,15 @@ def test_always_works_without_a_network(cached):
     assert ask() == ("page", HIT)
 
 
-# -- files ------------------------------------------------------------------------------------
+# -- options and counts -----------------------------------------------------------------------
 
 
-def files(directory):
-    return [path for path in directory.rglob("*") if path.is_file()]
-
-
-def test_it_is_still_there_for_the_next_crawl(cached):
-    page = numbered(cache_control="max-age=60")
-    cached(page)()
-
-    assert cached(page)() == ("page 1", HIT)
-
-
-def test_a_file_with_any_byte_changed_or_cut_off_is_ignored_and_counted(cached, tmp_path):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-    ask()
-    [path] = files(tmp_path)
-    whole = path.read_bytes()
-
-    damages = [whole[:end] for end in range(len(whole))]
-    damages += [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in range(len(whole))]
-    for damaged in damages:
-        path.write_bytes(damaged)
-        assert ask.flags() == ASKED
-
-    assert ask.flags() == HIT
-    assert ask.cache.counts["damaged"] == len(damages)
-
-
-@pytest.mark.parametrize("about", [b"{}", b"[]", b"7", b'{"status": 200, "headers": 7}', b"\xff"])
-def test_a_forged_file_is_ignored(cached, tmp_path, about):
-    from crawler.middleware.download.cache_files import digest
-
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-    ask()
-    [path] = files(tmp_path)
-    content = about + b"\nbody"
-    path.write_bytes(b"crawler-cache-1 " + digest(content).encode() + b"\n" + content)
-
-    assert ask.flags() == ASKED
-    assert ask.cache.counts["damaged"] == 1
-
-
-def test_a_disk_that_cannot_be_written_costs_no_page(cached, tmp_path, caplog):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-    tmp_path.rmdir()
-    tmp_path.write_text("in the way")
-
-    assert ask() == ("page", ASKED)
-    assert ask() == ("page", ASKED)
-    assert ask.cache.counts["failed"] == 2
-    assert "could not write" in caplog.text
-
-
-def test_a_failed_write_leaves_nothing_behind(cached, tmp_path, monkeypatch):
-    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    monkeypatch.setattr("pathlib.Path.replace", full)
-    ask()
-
-    assert not files(tmp_path)
+@pytest.mark.parametrize(
+    "options", [{"policy": "sometimes"}, {"stale_if_error": -1}, {"max_body": -1}]
+)
+def test_wrong_options_are_refused(tmp_path, options):
+    with pytest.raises(ValueError):
+        HttpCache(tmp_path, **options)
 
 
 def test_its_counts_tell_how_it_went(cached, clock):
@@ -595,29 +359,6 @@ def test_its_counts_tell_how_it_went(cached, clock):
     figures = dict(miss=1, stored=2, hit=1, revalidated=1, damaged=0, failed=0)  # noqa: C408
     assert ask.cache.counts == figures
     assert "1 hit" in repr(ask.cache)
-
-
-@pytest.mark.parametrize(
-    "options", [{"policy": "sometimes"}, {"stale_if_error": -1}, {"max_body": -1}]
-)
-def test_wrong_options_are_refused(tmp_path, options):
-    with pytest.raises(ValueError):
-        HttpCache(tmp_path, **options)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", {}),
-        (" , ,", {}),
-        ("a, B=1 , c = 2", {"a": "", "b": "1", "c": "2"}),
-        ('x="a, b=1", y', {"x": "a, b=1", "y": ""}),
-        ('x="open, y', {"x": "", "open": "", "y": ""}),
-        ("a;b=1", {"a": "", "b": "1"}),
-    ],
-)
-def test_directives_are_read(text, found):
-    assert directives({"cache-control": text}) == found
 
 
 # -- in a crawl -------------------------------------------------------------------------------

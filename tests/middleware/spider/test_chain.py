@@ -1,20 +1,17 @@
 """The contract of spider middlewares: order, aggregation, failures, figures."""
 
-import copy
-from dataclasses import dataclass
-
-import attrs
 import gevent
 import gevent.event
 import pytest
-from pydantic import BaseModel
 
 from crawler.data import Request, Response
 from crawler.errors import DropItem, FetchError, TimeLimit
 from crawler.middleware.download.contract import MiddlewareError
 from crawler.middleware.spider.chain import SpiderChain
-from crawler.middleware.spider.contract import HttpError, SpiderMiddleware, succeeded
-from crawler.middleware.spider.hooks import HookFigures, results
+from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
+from crawler.middleware.spider.hooks import HookFigures
+
+from .chains import collect
 
 HOME = "http://site.test/"
 PAGE = Response(HOME, 200, request=Request(HOME, depth=3))
@@ -94,7 +91,7 @@ def one(found, middlewares):
     return passed
 
 
-# -- order and aggregation ---------------------------------------------------------------------
+# -- order and aggregation --------------------------------------------------------------------
 
 
 def test_every_process_response_sees_the_same_response_and_the_spider_comes_last():
@@ -225,7 +222,7 @@ def test_a_middleware_may_replace_what_it_passes_on():
     assert one(HOME, [Double]).url == HOME + "?doubled"
 
 
-# -- what is found -----------------------------------------------------------------------------
+# -- what is found ----------------------------------------------------------------------------
 
 
 def test_urls_become_requests_one_step_from_their_page():
@@ -281,54 +278,7 @@ def test_a_first_request_may_be_dropped():
     assert SpiderChain([Nothing], Spider()).request(HOME) is None
 
 
-# -- return shapes -----------------------------------------------------------------------------
-
-
-@dataclass
-class Point:
-    x: int
-
-
-@dataclass
-class Path:
-    points: list
-
-    def __iter__(self):
-        return iter(self.points)
-
-
-@attrs.define
-class Place:
-    name: str
-
-    def __iter__(self):
-        return iter(self.name)
-
-
-class Product(BaseModel):
-    price: int
-
-
-@pytest.mark.parametrize(
-    ("value", "read"),
-    [
-        (None, []),
-        ([], []),
-        ({"n": 1}, [{"n": 1}]),
-        (HOME, [HOME]),
-        (Request(HOME), [Request(HOME)]),
-        (Point(1), [Point(1)]),
-        (Path([1, 2]), [Path([1, 2])]),
-        (Place("here"), [Place("here")]),
-        (Product(price=3), [Product(price=3)]),
-        (({"n": 1}, HOME), [{"n": 1}, HOME]),
-        ((n for n in "ab"), ["a", "b"]),
-        ({"n": 1}.values(), [1]),
-        (5, [5]),
-    ],
-)
-def test_results_of_any_shape_are_read(value, read):
-    assert list(results(value)) == read
+# -- return shapes ----------------------------------------------------------------------------
 
 
 def test_none_among_the_findings_is_passed_over():
@@ -355,7 +305,7 @@ def test_process_item_returns_one_item_or_none(wrong):
         run([Wrong], [{"n": 1}])
 
 
-# -- laziness ----------------------------------------------------------------------------------
+# -- laziness ---------------------------------------------------------------------------------
 
 
 def test_nothing_is_made_before_the_one_before_has_been_taken():
@@ -408,17 +358,7 @@ def test_a_blocking_hook_blocks_one_page_only():
     assert waiting.get() == [{"n": "slow"}]
 
 
-# -- failures ----------------------------------------------------------------------------------
-
-
-def collect(flow):
-    found = []
-    try:
-        for each in flow:
-            found.append(each)
-    except Exception as error:
-        return found, error
-    return found, None
+# -- failures ---------------------------------------------------------------------------------
 
 
 def test_a_failing_process_response_costs_only_the_rest_of_its_own_output():
@@ -496,7 +436,7 @@ def test_what_fails_on_a_first_request_is_raised():
         SpiderChain([Failing], Spider()).request(HOME + "bad")
 
 
-# -- next_request ------------------------------------------------------------------------------
+# -- next_request -----------------------------------------------------------------------------
 
 
 class Source(SpiderMiddleware):
@@ -551,7 +491,7 @@ def test_one_that_fails_to_tell_does_not_silence_the_others(caplog):
     assert chain.figures["Broken", "next_request"].failures == 2
 
 
-# -- open and close ----------------------------------------------------------------------------
+# -- open and close ---------------------------------------------------------------------------
 
 
 def test_all_are_opened_from_the_top_and_closed_from_the_bottom():
@@ -609,7 +549,7 @@ def test_when_one_fails_to_open_those_that_are_open_are_closed():
     assert calls == [("open", "A"), ("close", "A")]
 
 
-# -- building and figures ----------------------------------------------------------------------
+# -- building and figures ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", [Source, Source(), lambda: Source()])
@@ -672,43 +612,3 @@ def test_the_chain_shows_its_order():
     chain = SpiderChain([Note("A"), Source], spider)
 
     assert repr(chain) == "<SpiderChain engine → Note → Source → <Quotes>>"
-
-
-# -- success -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("status", "listed", "in_meta", "success"),
-    [
-        (200, (), None, True),
-        (204, (), None, True),
-        (299, (), None, True),
-        (304, (), None, False),
-        (404, (), None, False),
-        (404, (404,), None, True),
-        (404, (), [404], True),
-        (404, (404,), [], False),
-        (404, (404,), [500], False),
-        (200, (), [404], True),
-    ],
-)
-def test_success_is_2xx_and_what_the_request_or_else_the_spider_lists(
-    status, listed, in_meta, success
-):
-    spider = Spider()
-    spider.handle_httpstatus_list = listed
-    meta = {} if in_meta is None else {"handle_httpstatus_list": in_meta}
-    response = Response(HOME, status, request=Request(HOME, meta=meta))
-
-    assert succeeded(response, spider) is success
-
-
-def test_a_spider_without_a_list_takes_2xx():
-    assert not succeeded(Response(HOME, 404), Spider())
-
-
-def test_an_http_error_is_a_fetch_error_that_shows_its_page():
-    error = HttpError(Response(HOME, 503, body=b"busy"))
-
-    assert (error.kind, error.response.body) == ("http_503", b"busy")
-    assert copy.copy(error).kind == "http_503"

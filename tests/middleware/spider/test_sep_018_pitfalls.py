@@ -29,19 +29,11 @@ from crawler.middleware import (
 from crawler.middleware.spider.contract import succeeded
 from crawler.testing import Reply, Site
 
+from .chains import Spider, collect, opened
+
 HOME = "http://site.test/"
 PAGE = Response(HOME, 200)
 NO_SECRETS = Reply(body="User-agent: *\nDisallow: /secret")
-
-
-class Spider:
-    """A spider with the attributes it is given, and nothing to say."""
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
-
-    def parse(self, response):
-        return None
 
 
 @dataclass(frozen=True)
@@ -50,23 +42,6 @@ class Product:
 
     def __iter__(self):
         return iter(self.name)
-
-
-def opened(*middlewares, **attributes):
-    chain = SpiderChain(middlewares, Spider(**attributes))
-    chain.open()
-    return chain
-
-
-def read(flow):
-    """Return what *flow* gives, and what it raises in the end."""
-    found = []
-    try:
-        for each in flow:
-            found.append(each)
-    except Exception as error:
-        return found, error
-    return found, None
 
 
 def passes(chain, url):
@@ -402,7 +377,7 @@ def test_pitfall_12_what_a_hook_raises(caplog):
 
     chain = opened(Bad, Worse)
 
-    found, error = read(chain.response(PAGE, lambda _: [{"n": n} for n in (1, 2, 3)]))
+    found, error = collect(chain.response(PAGE, lambda _: [{"n": n} for n in (1, 2, 3)]))
     chain.close()
 
     assert [item["n"] for item in found] == ["before", "before", 1, 3]

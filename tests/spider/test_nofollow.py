@@ -1,0 +1,67 @@
+import pytest
+
+from crawler.data import Headers, Response
+from crawler.spider import links
+
+
+def found(body, headers=(), **options):
+    fields = Headers([("content-type", "text/html; charset=utf-8"), *headers])
+    return list(links(Response("http://site.test/", 200, fields, body.encode()), **options))
+
+
+@pytest.mark.parametrize(
+    "rel", ["nofollow", "NoFollow", "external nofollow", " noopener\nnofollow"]
+)
+def test_links_marked_nofollow_are_left_out_unless_asked_for(rel):
+    body = f"<a href=/a rel='{rel}'></a><a href=/b rel=next></a><a href=/c rel></a>"
+
+    assert found(body) == ["http://site.test/b", "http://site.test/c"]
+    assert len(found(body, nofollow=False)) == 3
+    assert len(found(body, tags=("a", "img"))) == 2
+
+
+@pytest.mark.parametrize("rel", ["ugc", "sponsored", "nofollowing", "noopener noreferrer"])
+def test_other_rels_are_followed(rel):
+    assert len(found(f"<a href=/a rel='{rel}'></a>")) == 1
+
+
+@pytest.mark.parametrize(
+    ("meta", "follows"),
+    [
+        ("<meta name=robots content=nofollow>", False),
+        ("<META NAME=ROBOTS CONTENT='NOINDEX, NOFOLLOW'>", False),
+        ("<meta content=none name=robots>", False),
+        ("<meta name=robots content='noindex'>", True),
+        ("<meta name=robots content='max-snippet:-1,follow'>", True),
+        ("<meta name=robots>", True),
+        ("<meta name=otherbot content=nofollow>", True),
+        ("<meta name=description content=nofollow>", True),
+    ],
+)
+def test_a_page_may_ask_that_none_of_its_links_be_followed(meta, follows):
+    body = f"<head>{meta}</head><a href=/a>"
+
+    assert bool(found(body)) is follows
+    assert found(body, nofollow=False) == ["http://site.test/a"]
+
+
+@pytest.mark.parametrize(
+    ("values", "follows"),
+    [
+        (["nofollow"], False),
+        (["noindex, NoFollow"], False),
+        (["none"], False),
+        (["noindex", "nofollow"], False),
+        (["unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow"], False),
+        (["nofollow, otherbot: noindex"], False),
+        (["otherbot: nofollow"], True),
+        (["otherbot: noindex, nofollow"], True),
+        (["noindex"], True),
+        ([""], True),
+    ],
+)
+def test_a_header_may_ask_the_same(values, follows):
+    headers = [("X-Robots-Tag", value) for value in values]
+
+    assert bool(found("<a href=/a>", headers=headers)) is follows
+    assert found("<a href=/a>", headers=headers, nofollow=False) == ["http://site.test/a"]
