@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from .append_file import AppendFile, draft_of, mapped, put_in_place
-from .output import Feed, FeedError
+from .batched_feed import BatchedFeed
+from .output import FeedError
 from .record import Cell, cell, weight
 
 Row: TypeAlias = dict[str, str]
@@ -29,7 +30,7 @@ _HEAVIEST = 1 << 22
 _PIECE = 1 << 20
 
 
-class Csv(Feed):
+class Csv(BatchedFeed[Row]):
     """
     A row for each record and a column for each field of any record (RFC 4180, UTF-8).
 
@@ -58,8 +59,6 @@ class Csv(Feed):
         super().__init__(path)
         self._text = _escaped if escape_formulas else _shown
         self._file = AppendFile(self.path, append=append or position is not None)
-        self._waiting: list[Row] = []
-        self._weight = 0
         self._columns: dict[str, None] = {}
         self._rows = 0
         draft_of(self.path).unlink(missing_ok=True)
@@ -103,11 +102,7 @@ class Csv(Feed):
         self._waiting.append(row)
         self._weight += weight(row)
         if self._is_due():
-            try:
-                self.flush()
-            except BaseException:
-                self._waiting.pop()
-                raise
+            self._flush_with_last()
 
     def _is_due(self) -> bool:
         return (
@@ -115,10 +110,6 @@ class Csv(Feed):
             or len(self._waiting) >= _MOST_WAITING
             or self._weight >= _HEAVIEST
         )
-
-    def _forget_waiting(self) -> None:
-        self._waiting = []
-        self._weight = 0
 
     def _widen(self, rows: list[Row]) -> None:
         """Add *rows* and their new columns, all or nothing."""

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from time import monotonic
 from typing import Any
 
-from .output import Feed, FeedError
+from .batched_feed import BatchedFeed
+from .output import FeedError
 from .record import Cell, cell, to_json, weight
 
 #: The number of a row, under a name that SQLite reserves and records hardly use.
@@ -22,7 +23,7 @@ _LONGEST_NAME = 200
 _HEAVIEST = 1 << 22
 
 
-class Sqlite(Feed):
+class Sqlite(BatchedFeed[tuple[dict[str, Any], dict[str, Cell]]]):
     """
     A row of *table* for each record, and a column for each field of any record.
 
@@ -57,9 +58,7 @@ class Sqlite(Feed):
         self._table = _quoted(table)
         self.batch = batch
         self.seconds = seconds
-        self._waiting: list[tuple[dict[str, Any], dict[str, Cell]]] = []
         self._since = 0.0
-        self._weight = 0
         self._columns: dict[bytes, str] = {}
         self._inserts: dict[tuple[str, ...], str] = {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,11 +124,7 @@ class Sqlite(Feed):
         self._waiting.append((record, row))
         self._weight += weight(row)
         if self._is_due():
-            try:
-                self.flush()
-            except BaseException:
-                self._waiting.pop()
-                raise
+            self._flush_with_last()
 
     def _is_due(self) -> bool:
         return (
@@ -137,10 +132,6 @@ class Sqlite(Feed):
             or self._weight >= _HEAVIEST
             or monotonic() - self._since >= self.seconds
         )
-
-    def _forget_waiting(self) -> None:
-        self._waiting = []
-        self._weight = 0
 
     def _add_columns(self, names: Iterable[str]) -> None:
         for name in dict.fromkeys(names):
