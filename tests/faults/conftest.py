@@ -7,7 +7,7 @@ import pytest
 from crawler import Spider, crawl
 from crawler.testing import LoopbackSite
 
-#: As quick as a loopback site can take it, whatever it does.
+#: Settings that are as fast as a loopback site allows.
 FAST = {
     "allow_private": True,
     "robots": False,
@@ -27,7 +27,7 @@ FAST = {
 
 @pytest.fixture(autouse=True)
 def _patience(request):
-    """A deadlock is a red test, not a hung run."""
+    """Let a deadlock fail the test instead of hanging the run."""
     with gevent.Timeout(1500 if request.node.get_closest_marker("long") else 50):
         yield
 
@@ -49,7 +49,7 @@ def serve():
 @pytest.fixture
 def visit():
     """
-    Crawl with *parse* as the callback, to the end; return the result, whose books balance.
+    Crawl to the end with *parse* as the callback; return the result, whose counts balance.
 
     Other keywords are settings, with two underscores for a dot.
     """

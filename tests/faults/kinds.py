@@ -1,4 +1,4 @@
-"""Every way in which a page can be bad, and what may become of it."""
+"""Every way in which a page can be bad, and the outcomes it may have."""
 
 import gzip
 import random
@@ -12,7 +12,7 @@ PAGE = b"<html><title>fine</title>" + b"a page that is worth compressing " * 50
 ZIPPED = gzip.compress(PAGE)
 HALF = len(PAGE) // 2
 
-#: A page that is bad is fetched all the same, or fails for one of these reasons.
+#: A bad page is fetched anyway, or fails for one of these reasons.
 BROKEN = {"truncated", "protocol", "network"}
 DONE = {"done"}
 
@@ -29,7 +29,7 @@ def text(body, content_type="text/html; charset=utf-8"):
     return Reply(headers={"content-type": content_type}, body=body)
 
 
-#: By name: the page, and the outcomes it may have.
+#: The page and its possible outcomes, by name.
 KINDS = {
     # the connection
     "reset at once": (faults.reset(0), {"network"}),
@@ -73,7 +73,7 @@ KINDS = {
     "gzip with a wrong sum": (faults.corrupt_gzip(), {"bad_encoding"}),
     "gzip that is none": (faults.coded(PAGE), {"bad_encoding"}),
     "gzip and more": (faults.coded(ZIPPED + b"more"), {"bad_encoding"}),
-    "gzip twice, told once": (faults.coded(gzip.compress(ZIPPED)), DONE),
+    "gzip twice, declared once": (faults.coded(gzip.compress(ZIPPED)), DONE),
     "deflate that is none": (faults.coded(b"\xff" * 50, "deflate"), {"bad_encoding"}),
     "deflate cut short": (
         faults.coded(zlib.compress(PAGE)[:-20], "deflate"),

@@ -1,4 +1,4 @@
-"""Callbacks that raise, hang, spin and pour out: it costs their own page, and no other."""
+"""Callbacks that raise, hang, spin or yield without end cost only their own page."""
 
 import gc
 import logging
@@ -85,7 +85,7 @@ def test_callbacks_that_are_no_generators_may_raise_anything_too(visit, quiet):
 
 
 def test_twenty_hang_and_five_spin_and_the_others_are_all_there(visit, caplog, monkeypatch):
-    """Of the twenty, every other one swallows whatever it can."""
+    """Every second one of the twenty swallows all exceptions that it can."""
     monkeypatch.setattr("crawler.scheduler.run._UNWIND", 0.1)
     caplog.set_level(logging.ERROR)
     spins = {100, 101, 102, 103, 104}
@@ -106,13 +106,13 @@ def test_twenty_hang_and_five_spin_and_the_others_are_all_there(visit, caplog, m
     result = visit_site(visit, parse, Site({f"/{n}": "" for n in range(200)}), 200, time_limit=0.25)
 
     hung = set(range(20))
-    # What spins is not ended; when it yields at last its time is over, and it is told to end.
+    # A callback that spins is not interrupted; when it yields at last, its time is over.
     assert {item["n"] for item in result.items} >= set(range(200)) - hung - spins
     failed = {number(error.request.url) for error in result.errors if error.kind == "timeout"}
     assert hung <= failed <= hung | spins
-    told = [r.getMessage() for r in caplog.records if "does not yield" in r.getMessage()]
-    assert all("in spin" in each for each in told)
-    assert {number(each.partition("at work on ")[2].split()[0]) for each in told} == spins
+    reports = [r.getMessage() for r in caplog.records if "does not yield" in r.getMessage()]
+    assert all("in spin" in each for each in reports)
+    assert {number(each.partition("at work on ")[2].split()[0]) for each in reports} == spins
 
 
 def spin(seconds):
@@ -155,7 +155,7 @@ def test_thirty_thousand_junk_objects_are_one_short_error(visit):
 
 
 def test_a_callback_that_pours_out_requests_does_not_keep_the_hub(visit):
-    """The crawl goes on in between: pages found first are fetched before the last is found."""
+    """The crawl goes on meanwhile: the first links are fetched before the last is found."""
     fetched_while_pouring = []
     poured = []
 

@@ -1,4 +1,4 @@
-"""Nothing that comes over the wire is ever run: no pickle, no eval, no import of what it names."""
+"""Data from the network is never run: no pickle, no eval, no import of a name in it."""
 
 import ast
 import base64
@@ -19,10 +19,10 @@ from crawler.testing import Reply
 from .conftest import FAST
 
 PACKAGE = Path(crawler.__file__).parent
-#: What turns data into code, by the name it is called or imported by.
+#: The functions and modules that turn data into code, by name.
 RUNS = {"eval", "exec", "compile", "__import__", "import_module", "exec_module", "load_module"}
 UNPACKS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
-#: Where one of them is used, and what for: never for what a page, a header or a job holds.
+#: Where one of them is used, and for what: never for data of a page, a header or a job.
 ALLOWED = {
     "__init__.py": {"import_module"},  # the public names, from a table
     "_lazy_import.py": {"import_module"},  # the names of a package, from its table
@@ -30,7 +30,7 @@ ALLOWED = {
     "cli/options.py": {"exec_module"},  # the spider's file that the command line names
     "feed/optional_import.py": {"import_module"},  # an optional dependency
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
-    # the program's own spider, handed to a child of the same program
+    # the program's own spider, passed to a child process of the same program
     "analysis/worker/handshake.py": {"pickle", "exec_module"},
     "bench/measuring/child.py": {
         "import_module"
@@ -71,7 +71,7 @@ class Bomb:
 
 @pytest.fixture
 def mark(tmp_path, monkeypatch):
-    """A place that exists as soon as any of the payloads is run."""
+    """Return a path that exists as soon as one of the payloads has run."""
     mark = tmp_path / "was-run"
     home = tmp_path / "path"
     home.mkdir()
@@ -107,7 +107,7 @@ def test_the_payloads_work(mark):
 
 
 def pages_with(payload):
-    """Return pages that hold *payload* wherever a page can hold anything."""
+    """Return pages that contain *payload* in every place where a page may contain text."""
     text = payload.decode("latin-1").replace("\r", " ").replace("\n", " ").replace("\0", " ")
     fields = (
         *("content-type", "referrer-policy", "content-encoding", "set-cookie", "location", "link"),
@@ -162,7 +162,7 @@ def test_no_payload_is_run(serve, tmp_path, mark, name):
                 parse_sitemap(page.body)
                 parse_news_feed(page.body, page.url)
 
-    for _ in range(2):  # the second time from the cache, where whatever was kept is read
+    for _ in range(2):  # the second time from the cache
         with (
             JsonLines(tmp_path / "out.jsonl") as lines,
             Sqlite(tmp_path / "out.db") as table,

@@ -1,4 +1,4 @@
-"""Hosts that are gone, slow or hostile, and a good one beside them: it has all of its pages."""
+"""Hosts that are down, slow or hostile: all pages of a good host beside them are fetched."""
 
 import socket
 from collections import Counter
@@ -21,7 +21,7 @@ def good(serve):
 
 
 def refused():
-    """Return the URL of a port that nobody listens on."""
+    """Return the URL of a port without a listener."""
     with socket.create_server(("127.0.0.9", 0)) as closed:
         return f"http://127.0.0.9:{closed.getsockname()[1]}"
 
@@ -92,7 +92,7 @@ def test_fifty_slow_ones_do_not_take_the_slots_of_a_good_one(visit, serve, good,
 
     check(result, good, {"timeout"})
     assert result.summary.urls.failed == {"timeout": 50}
-    # The last good page was asked for before the first of the slow ones had timed out.
+    # The last good page was requested before the first slow one timed out.
     first_slow = min(hit.at for hit in slow.requests)
     assert max(hit.at for hit in good.requests) < first_slow + 4
 

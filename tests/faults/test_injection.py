@@ -1,4 +1,4 @@
-"""No CR, LF or NUL of anybody's reaches the wire as such, and no request that it would make."""
+"""No CR, LF or NUL from outside is sent unescaped, and none makes another request."""
 
 import pytest
 from gevent.server import StreamServer
@@ -15,7 +15,7 @@ BREAKS = ["\r\n", "\n", "\r", "\0", "\r\n ", "\u010d\u010a", "\u560d\u560a", "%0
 
 
 class Recorder:
-    """A server that answers anything, and keeps every byte it was sent."""
+    """A server that answers every request, and keeps every byte that it receives."""
 
     def __init__(self):
         self.raw = b""
@@ -56,7 +56,7 @@ def fetch(request):
 
 
 def harmless(recorder):
-    """Nothing came that looks like a line of its own, or like another request."""
+    """Fail if the server got an injected line, or another request."""
     raw = recorder.raw
     assert b"\0" not in raw
     assert b"\n" not in raw.replace(b"\r\n", b"")
@@ -123,7 +123,7 @@ def test_what_a_page_sends_is_harmless(recorder, serve, way, quiet):
     base = recorder.url()
 
     def answer(request):
-        """Stands for the network where the real one would not carry such headers."""
+        """A fetch for headers that a real network would not transmit."""
         if request.url.startswith(base):
             return fetch(request)
         number = int(request.url.rpartition("/")[2] or 0)

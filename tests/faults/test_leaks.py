@@ -1,4 +1,4 @@
-"""What is meant for one origin is never on the wire to another, whatever redirects there."""
+"""A secret of one origin is never sent to another, whatever redirects there."""
 
 import gevent.ssl
 import pytest
@@ -12,7 +12,7 @@ from .conftest import FAST
 
 SECRET = "s3cret-value"
 CHANGES = ("scheme", "host", "port", "sub-domain", "name in another case")
-#: How each secret is given, and the status that would take it along.
+#: How each secret is given, and the status of the redirect that would carry it.
 SECRETS = {
     "Authorization": ({"headers": {"Authorization": f"Bearer {SECRET}"}}, 302),
     "Cookie": ({"headers": {"Cookie": f"sid={SECRET}"}}, 302),

@@ -10,9 +10,9 @@ import pytest
 
 from crawler.scheduler.memory_guard import MIB, Memory, MemoryGuard, resident_size
 
-needs_sizes = pytest.mark.skipif(resident_size() is None, reason="the system does not tell sizes")
+needs_sizes = pytest.mark.skipif(resident_size() is None, reason="the system does not report sizes")
 
-#: A crawl in a process of its own: what it says last on stdout is JSON.
+#: A crawl in its own process; the last line of its stdout is JSON.
 HEAD = """
 from gevent import monkey; monkey.patch_all()
 import json, resource, sys, threading
@@ -24,7 +24,7 @@ FAST = {"allow_private": True, "robots": False, "delay": 0, "per_host": 64,
         "politeness.latency_factor": 0, "politeness.jitter": 0, "retries": 1}
 port = int(sys.argv[1])
 """
-#: A server in another one, so that its memory and its descriptors are not the crawl's.
+#: A server in another process, with its own memory and descriptors.
 SERVER = """
 from gevent import monkey; monkey.patch_all()
 import gevent
@@ -71,11 +71,11 @@ def run(port, code, timeout=45):
 
 @pytest.mark.parametrize("concurrency", [200, 2])
 def test_without_descriptors_fewer_connections_fetch_every_page(server, concurrency):
-    """Whether many are in use at once, or many hosts are kept."""
+    """Many descriptors may be in use at once, or for many hosts."""
     hosts = [f"127.0.0.{n}" for n in range(1, 81)]
     port = server("{f'/{n}': Reply(body='page', delay=0.01) for n in range(4)}", hosts)
 
-    told, log = run(
+    printed, log = run(
         port,
         f"""
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -93,7 +93,7 @@ def test_without_descriptors_fewer_connections_fetch_every_page(server, concurre
         """,
     )
 
-    assert told == [320, {}, 0, 320]
+    assert printed == [320, {}, 0, 320]
     assert log.count("out of file descriptors") == 1
 
 
@@ -114,10 +114,10 @@ def test_memory_is_short_above_the_soft_limit_and_until_well_below_it(monkeypatc
 
 @needs_sizes
 def test_above_the_soft_limit_a_crawl_comes_to_its_end(server):
-    """The process is larger than that from the start, and pages wait for others to be fetched."""
+    """The process is larger than the limit from the start, and pages wait for other fetches."""
     port = server("{f'/{n}': Reply(body='page', delay=0.01) for n in range(30)}")
 
-    told, log = run(
+    printed, log = run(
         port,
         """
         class All(Spider):
@@ -133,7 +133,7 @@ def test_above_the_soft_limit_a_crawl_comes_to_its_end(server):
         """,
     )
 
-    assert told == [60, "finished"]
+    assert printed == [60, "finished"]
     assert log.count("memory_soft") == 1
 
 
@@ -141,7 +141,7 @@ def test_above_the_soft_limit_a_crawl_comes_to_its_end(server):
 def test_at_the_hard_limit_a_crawl_stops_cleanly(server):
     port = server("{'/': Reply(body='x' * 1000)}")
 
-    told, log = run(
+    printed, log = run(
         port,
         """
         hoard = []
@@ -162,7 +162,7 @@ def test_at_the_hard_limit_a_crawl_stops_cleanly(server):
         """,
     )
 
-    assert told == ["memory_limit", 3, True, True, {}, {}]
+    assert printed == ["memory_limit", 3, True, True, {}, {}]
     assert log.count("memory_hard") == 1
 
 
@@ -170,7 +170,7 @@ def test_at_the_hard_limit_a_crawl_stops_cleanly(server):
 
 
 def test_nothing_new_is_taken_while_too_many_bytes_are_in_flight(serve, visit):
-    """Every page is half of the budget: no more than two (and what was being fetched) are held."""
+    """Every page is half of the budget: two are held at most, and those being fetched."""
     site = serve({"/": b"x" * 50_000})
     at_once = []
     inside = set()
@@ -208,10 +208,10 @@ def test_a_page_larger_than_the_budget_is_fetched_all_the_same(serve, visit):
 
 @needs_sizes
 def test_endless_bodies_take_no_more_than_the_budget(server):
-    """Thirty-two at a time, each stopped at ten megabytes."""
+    """There are thirty-two at a time, each stopped at ten megabytes."""
     port = server("{'/': faults.endless_body()}")
 
-    told, _ = run(
+    printed, _ = run(
         port,
         """
         class Endless(Spider):
@@ -235,6 +235,6 @@ def test_endless_bodies_take_no_more_than_the_budget(server):
         """,
     )
 
-    failed, grown = told
+    failed, grown = printed
     assert failed == {"too_large": 64}
     assert grown <= 1.5 * 320

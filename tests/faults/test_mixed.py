@@ -1,4 +1,4 @@
-"""A site where every tenth page is bad: each page has one outcome, and the good ones are all there."""
+"""A site where every tenth page is bad: each page has one outcome, and no good one is missing."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from .kinds import KINDS
 
 
 def mixed_site(repeats, pages):
-    """Return good pages, linked to each other and to the bad ones, and where those are."""
+    """Return good pages that link to each other and to bad ones, and the paths of the bad ones."""
     bad = {
         f"/bad/{number}/{repeat}": name
         for number, name in enumerate(KINDS)
@@ -24,7 +24,7 @@ def mixed_site(repeats, pages):
 
 
 def outcomes(result):
-    """Return what became of each page that was admitted, by its path; more than one is an error."""
+    """Return the outcome of each admitted page by path; a second outcome is an error."""
     found = [(item["first"], "done") for item in result.items]
     found += [(first(error.request), error.kind) for error in result.errors]
     refused = result.summary.samples
@@ -73,7 +73,7 @@ def check(server, site, bad, result):
 
 
 def test_each_of_forty_faults_has_one_outcome_and_the_good_pages_are_all_there(serve, visit, quiet):
-    """Seventy kinds, three times each, among two thousand pages."""
+    """There are seventy kinds, three times each, among two thousand pages."""
     assert len(KINDS) >= 40
 
     server, site, bad, result = crawl_mixed(serve, visit, repeats=3, pages=2000)

@@ -1,4 +1,4 @@
-"""Nasty text from a page, through an item, into every output: each stays whole, and says the same."""
+"""Difficult text of a page, in an item, in every output: no output is broken or loses it."""
 
 import csv
 import html
@@ -26,13 +26,13 @@ csv.field_size_limit(2**30)
 
 
 def repaired(text):
-    """Text as UTF-8 can hold it: a surrogate that stands alone is marked."""
+    """Return *text* as UTF-8 can encode it: a lone surrogate becomes U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @pytest.fixture(scope="module")
 def pages():
-    """A page for each, which has it in its title, and what else the spider was given."""
+    """A page for each text, with the text in its title."""
     return Site(
         {
             f"/{n}": Reply(
@@ -47,7 +47,7 @@ def pages():
 
 @pytest.fixture
 def crawled(pages, quiet):
-    """Crawl them all into *feeds*; return the items by number."""
+    """Crawl all pages into *feeds*; return the items by number."""
 
     def crawled(*feeds, around=lambda fetch: fetch):
         class Titles(Spider):
@@ -161,7 +161,7 @@ def test_warc(crawled, pages, tmp_path):
 
 
 def test_header_values_in_an_archive_stay_one_line_each(tmp_path):
-    """What a server said, and what a middleware made of it."""
+    """Errors with the text of a server, and with that of a middleware."""
     with WarcWriter(tmp_path / "out.warc") as archive:
         for n, text in enumerate(NAUGHTY):
             request = Request(f"http://site.test/{n}")
@@ -179,7 +179,7 @@ def test_header_values_in_an_archive_stay_one_line_each(tmp_path):
 
 @pytest.fixture
 def summary():
-    """Of a crawl whose URLs, reasons and errors are as nasty as they come."""
+    """URLs, reasons and errors of the crawl contain the difficult text."""
 
     class Nasty(Spider):
         start_urls = ["http://site.test/"]

@@ -1,4 +1,4 @@
-"""Pages made to keep a parser busy: each is read to its end, and what it links to is found."""
+"""Pages that are expensive to parse: each is read to its end, and its links are found."""
 
 import random
 
@@ -69,7 +69,7 @@ def test_honest_pages_are_left_as_they_are():
 
 @pytest.mark.parametrize("number", [50_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_a_page_with_a_million_links_is_crawled_while_others_are(number):
-    """All of its links are counted, and all the other pages are there."""
+    """All of its links are counted, and no other page is missing."""
     many = "".join(f"<a href=/{n}>" for n in range(number))
     site = Site({"/many": many, **{f"/other{n}": "" for n in range(50)}})
     order = []

@@ -1,4 +1,4 @@
-"""Bad replies in a row: nothing grows, nothing stops."""
+"""Many bad replies in a row: memory does not grow, and the crawl does not stop."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from crawler.scheduler.memory_guard import MIB, resident_size
 
 from .kinds import KINDS
 
-#: What is over at once, whatever the client does about it.
+#: Replies that end at once, whatever the client does.
 QUICK = [
     name
     for name, (_, outcomes) in KINDS.items()
@@ -22,7 +22,7 @@ def descriptors():
 
 
 def storm(serve, visit, replies, rounds=5):
-    """Crawl *replies* bad ones for each of some rounds; return sizes and descriptors after each."""
+    """Crawl *replies* bad replies in each of several rounds; return sizes and descriptors."""
     pages = {f"/{n}": KINDS[QUICK[n % len(QUICK)]][0] for n in range(len(QUICK))}
     site = serve(pages)
     after = []
@@ -40,14 +40,14 @@ def storm(serve, visit, replies, rounds=5):
         assert result.summary.urls.pending == 0
         assert sum(result.summary.urls.failed.values()) > len(first) / 2
         site.requests.clear()
-        with gevent.Timeout(5, False):  # the server's ends of the connections are ours too
+        with gevent.Timeout(5, False):  # the server's sockets are in this process too
             while descriptors() > at_first + 5:
                 gevent.sleep(0.02)
         after.append((resident_size(), descriptors()))
     return after
 
 
-@pytest.mark.skipif(resident_size() is None, reason="the system does not tell sizes")
+@pytest.mark.skipif(resident_size() is None, reason="the system does not report sizes")
 def test_a_thousand_bad_replies_leave_nothing_behind(serve, visit, quiet):
     sizes, open_files = zip(*storm(serve, visit, 1000), strict=True)
 

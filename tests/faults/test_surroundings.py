@@ -1,4 +1,4 @@
-"""Pipes that nobody reads, clocks that jump, children that are forked."""
+"""Pipes without a reader, clocks that jump, and forked children."""
 
 import os
 import subprocess
@@ -73,7 +73,7 @@ def test_a_pipe_that_nobody_reads_holds_the_crawl_up_until_somebody_does(sink):
 
 
 def test_a_blocked_stdout_can_be_stopped():
-    """What waits for the reader is given back; the rest of the process is not held up."""
+    """A write that waits for the reader can be cancelled, and does not block the process."""
     process = start(
         """
         result = stream(All(), fetch=site, feeds=[Stdout()], **FAST)
@@ -96,7 +96,7 @@ def test_a_blocked_stdout_can_be_stopped():
 
 @pytest.mark.parametrize("jump", [86_400.0, -86_400.0])
 def test_a_wall_clock_that_jumps_changes_nothing(serve, visit, monkeypatch, jump):
-    """Delays, timeouts, limits and rests are measured by a clock that nobody sets."""
+    """Delays, timeouts, limits and pauses are measured by a monotonic clock."""
     site = serve({f"/{n}": "x" for n in range(20)})
     real, jumped = time.time, []
     monkeypatch.setattr(time, "time", lambda: real() + jump * len(jumped))

@@ -1,4 +1,4 @@
-"""Sites that go on for ever: the crawl ends within the caps, and the site beside them is whole."""
+"""Endless sites: the crawl ends within its limits, and has all pages of the site beside them."""
 
 import itertools
 from collections import Counter
@@ -13,7 +13,7 @@ from crawler.testing import generated_site
 from crawler.url import host, target
 
 GOOD = generated_site(pages=150, links=5, size=400)
-#: The defaults, each divided by so much that a test has time for it.
+#: The default limits, each divided so that a test takes little time.
 CAPS = {
     "max_segments": 12,
     "max_repeats": 3,
@@ -61,7 +61,7 @@ def pagination(path):
 
 
 def soft_404(path):
-    """Every address is a page, with links that were never heard of."""
+    """A site where every URL is a page with new links."""
     return "<h1>Sorry, not found</h1>" + hrefs(*(f"/{next(fresh):x}/{n}" for n in range(3)))
 
 
@@ -77,7 +77,7 @@ TRAPS = {
 
 
 class Args(RequestArgs):
-    """As by default, but for the size of the caps."""
+    """The settings are the defaults, except for the size of the limits."""
 
     def frontier(self, first=()):
         return Frontier(
@@ -117,7 +117,7 @@ def test_a_trap_ends_within_the_caps_and_the_site_beside_it_is_whole(name, quiet
 
 
 def test_the_default_caps_are_finite():
-    """But for the number of pages of a host, which only its owner can know."""
+    """The number of pages of a host has no limit: only the owner knows it."""
     guard = TrapGuard()
 
     depth = "http://site.test/" + "/".join(f"s{n}" for n in range(31))

@@ -1,4 +1,4 @@
-"""Callbacks that hang are ended; callbacks that spin are told of by a real thread."""
+"""Callbacks that hang are ended; callbacks that spin are reported by a real thread."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ really_sleep = monkey.get_original("time", "sleep")
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    """What would not end is not waited for at the end."""
+    """The crawl does not wait for a callback that does not end."""
     monkeypatch.setattr("crawler.scheduler.run._UNWIND", 0.1)
 
 
@@ -85,7 +85,7 @@ def test_a_callback_that_hangs_ends_at_its_limit_and_the_others_go_on(hanging):
 
 
 def test_what_was_left_behind_counts_for_nothing_when_it_comes_back():
-    """It swallowed three limits, and was settled: what it finds later belongs to no page."""
+    """It swallowed three time limits and was settled: its later findings are dropped."""
     late = Event()
 
     def parse(response):
@@ -154,16 +154,16 @@ def sleep_for_real(seconds):
 
 
 def match_for_long(_seconds):
-    """Holds the interpreter as well, for about a second."""
+    """Spin for about a second, without releasing the interpreter."""
     re.match(r"(a+)+b", "a" * 24)
 
 
-def spins_told(caplog):
+def spin_reports(caplog):
     return [r.getMessage() for r in caplog.records if "does not yield" in r.getMessage()]
 
 
 @pytest.mark.parametrize("spin", [spin_in_python, sleep_for_real, match_for_long])
-def test_a_callback_that_spins_is_told_once_with_its_stack_and_url(caplog, spin):
+def test_a_callback_that_spins_is_reported_once_with_its_stack_and_url(caplog, spin):
     caplog.set_level(logging.ERROR)
 
     def parse(response):
@@ -173,16 +173,16 @@ def test_a_callback_that_spins_is_told_once_with_its_stack_and_url(caplog, spin)
 
     summary, _ = run(parse, time_limit=0.1)
 
-    # Its thread may be in the middle of writing when the crawl has ended.
-    while not spins_told(caplog):
+    # The thread of the watchdog may still be writing when the crawl has ended.
+    while not spin_reports(caplog):
         gevent.sleep(0.01)
-    [told] = spins_told(caplog)
-    assert f"at work on {HOME}1 " in told
-    assert f"in {spin.__name__}" in told
+    [report] = spin_reports(caplog)
+    assert f"at work on {HOME}1 " in report
+    assert f"in {spin.__name__}" in report
     assert summary.items.processed >= 5
 
 
-def test_each_spin_is_told(caplog):
+def test_each_spin_is_reported(caplog):
     caplog.set_level(logging.ERROR)
 
     def parse(response):
@@ -191,7 +191,7 @@ def test_each_spin_is_told(caplog):
 
     run(parse, pages=3, time_limit=0.1)
 
-    assert sorted(re.findall(r"at work on (\S+)", " ".join(spins_told(caplog)))) == [
+    assert sorted(re.findall(r"at work on (\S+)", " ".join(spin_reports(caplog)))) == [
         f"{HOME}0",
         f"{HOME}1",
         f"{HOME}2",
@@ -209,10 +209,10 @@ def test_after_a_switch_it_is_still_the_right_page(caplog):
 
     run(parse, pages=4, time_limit=0.1)
 
-    assert [f"{HOME}0 " in told for told in spins_told(caplog)] == [True]
+    assert [f"{HOME}0 " in report for report in spin_reports(caplog)] == [True]
 
 
-def test_a_slow_crawl_that_yields_is_not_told(caplog):
+def test_a_slow_crawl_that_yields_is_not_reported(caplog):
     caplog.set_level(logging.ERROR)
 
     def parse(response):
@@ -225,7 +225,7 @@ def test_a_slow_crawl_that_yields_is_not_told(caplog):
     run(parse, pages=2, time_limit=20)
     with_a_short_limit, _ = run(parse, pages=2, time_limit=0.5)
 
-    assert spins_told(caplog) == []
+    assert spin_reports(caplog) == []
     assert with_a_short_limit.urls.failed == {"timeout": 2}
 
 

@@ -1,4 +1,4 @@
-"""Every feed behind one face: how to open it, what it leaves, and how others read that."""
+"""All feeds behind one interface: how to open each, and how other programs read its file."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ csv.field_size_limit(2**30)
 
 
 class Kind:
-    """A feed as a stranger meets it: *name* is the file it is given."""
+    """A kind of feed; *name* is the name of its file."""
 
     name: str
 
@@ -23,11 +23,11 @@ class Kind:
         return open_feed(str(directory / self.name), **options)
 
     def read(self, directory: Path) -> list[dict]:
-        """Read, as another program would, what was written; absent fields are absent."""
+        """Return the records as another program reads them; missing fields are missing."""
         raise NotImplementedError
 
     def expected(self, record: dict) -> dict:
-        """What *record* should read as."""
+        """Return *record* as read() should return it."""
         cells = {name: cell(value) for name, value in as_record(record).items()}
         return {name: value for name, value in cells.items() if value is not None}
 
@@ -103,7 +103,7 @@ def kind(request):
 
 @pytest.fixture
 def killed(tmp_path):
-    """Give what a process killed now would leave behind, in a directory of its own."""
+    """Return a directory with the files that a process killed now would leave."""
     copies = iter(range(1000))
 
     def copy(directory: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What every feed of records promises."""
+"""The contract of all feeds."""
 
 import errno
 import json
@@ -139,7 +139,7 @@ def test_a_field_may_change_its_kind(kind, home):
 
 plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 scalars = st.none() | st.integers(-(2**63), 2**63 - 1) | plain_text | st.booleans()
-# One kind of value for each field, as a column of Parquet has.
+# One kind of value for each field, as in a column of Parquet.
 records = st.lists(
     st.fixed_dictionaries(
         {},
@@ -266,7 +266,7 @@ def test_only_the_output_is_left_after_closing(kind, home):
 
 def test_no_descriptor_is_left_open(kind, home):
     kind.write(home, RECORDS)
-    gevent.sleep(0.01)  # patched, os.close() waits for the hub
+    gevent.sleep(0.01)  # when patched, os.close() waits for the hub
     before = len(list(Path("/proc/self/fd").iterdir()))
 
     for _ in range(5):
@@ -430,7 +430,7 @@ def test_kill_9_costs_no_record_and_doubles_none(kind, home, after):
 
 @contextmanager
 def files_of_at_most(size):
-    """A full disk, as far as this process can tell."""
+    """Make the disk look full to this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

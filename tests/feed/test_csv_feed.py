@@ -15,7 +15,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def large(monkeypatch):
-    """Take every file for one that is too large to be rewritten often."""
+    """Treat every file as too large to be rewritten for each new column."""
     monkeypatch.setattr(csvfile, "_SMALL", 0)
 
 

@@ -229,8 +229,8 @@ def test_without_pyarrow_the_extra_is_named(path, monkeypatch):
 
     with pytest.raises(
         FeedError, match=r"this needs pyarrow: pip install 'crawler\[parquet\]'"
-    ) as told:
+    ) as raised:
         open_feed(str(path))
-    assert "pip install -e '.[parquet]'" in str(told.value)
+    assert "pip install -e '.[parquet]'" in str(raised.value)
     assert not path.exists()
     assert not path.with_name("items.parquet.parts").exists()

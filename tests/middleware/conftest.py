@@ -32,7 +32,7 @@ def serve(stack):
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that is set by the test."""
 
     def __init__(self):
         self.now = 1_700_000_000.0
@@ -51,7 +51,7 @@ def clock():
 
 @pytest.fixture
 def crawl():
-    """Crawl to the end through middlewares; return the summary, which balances, and the errors."""
+    """Crawl to the end through middlewares; return the summary and the errors."""
 
     def crawl(first, fetch, *middlewares, parse=links, domains=(), attempts=3, **manners):
         politeness = Politeness.off(**({"backoff": 0.01, "throttle": 0.01} | manners))
@@ -83,7 +83,7 @@ def crawl():
 
 
 class Proxy:
-    """A proxy that forwards plain requests one at a time, opens tunnels, and keeps what it saw."""
+    """A proxy that forwards plain requests, opens tunnels, and keeps the heads of requests."""
 
     def __init__(self):
         self.heads = []
@@ -127,7 +127,7 @@ def _head_of(sock):
 
 
 def _forwarded(head, target, server):
-    """Return the whole answer, told to be the last of its connection."""
+    """Return the whole response, marked as the last of its connection."""
     path = "/" + target.split("/", 3)[3]
     lines = head.replace(target.encode(), path.encode(), 1).split(b"\r\n")
     own = (b"proxy-", b"connection")

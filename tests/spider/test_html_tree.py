@@ -1,4 +1,4 @@
-"""The tree of a page is that of its text, however it was come by."""
+"""The tree of a page is that of its text, whether bytes or text were parsed."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -9,7 +9,7 @@ from crawler.data import Response
 from crawler.spider.html_tree import flatten, tree_of
 
 CHARSETS = ["", *(f"; charset={name}" for name in ("utf-8", "utf-16", "iso-2022-jp", "latin-1"))]
-#: ASCII, some of which is not what it looks like: in ISO-2022-JP, and as a declaration of UTF-16.
+#: ASCII bytes, some of which mean other characters: in ISO-2022-JP, and declared as UTF-16.
 PARTS = [
     *(b"<a href=/x>", b"<p>", b"</p>", b"<b>", b"<table>", b"<td>", b"<script>", b"<!--", b"text"),
     *(b"&amp;", b"\0", b"\r\n", b"\x1b$B", b"\x1b(B", b'$"', b"<meta charset=utf-16>", b"\x7f"),
@@ -46,7 +46,7 @@ def test_what_is_not_decoded_is_no_deeper_than_what_is():
 
 @pytest.mark.parametrize("ending", ["", "\xe4"])
 def test_a_selected_option_is_no_second_link(ending):
-    """A browser would show it twice; it is in the page once."""
+    """A browser shows the link twice, but the page has it once."""
     html = (
         "<select><button><selectedcontent></selectedcontent></button>"
         f"<option selected><a href=/x>x</a></option></select>{ending}"

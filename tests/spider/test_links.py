@@ -215,7 +215,7 @@ def test_joining_quickly_gives_what_the_url_standard_gives(base, href):
     except InvalidURL:
         expected = href
         if re.match(r"https?://[a-z0-9_.-]+/", href):
-            # Whole URLs need no base; the standard refuses them only where the base is none.
+            # Absolute URLs need no base; the standard refuses them only if the base is not a URL.
             return
 
     assert join(href) == expected

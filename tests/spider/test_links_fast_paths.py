@@ -1,4 +1,4 @@
-"""The quick ways through a page find what the general ones find."""
+"""The fast paths of links() find the same links as the general one."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -68,7 +68,7 @@ def page(body, content_type="text/html; charset=utf-8"):
 
 
 def slowly(body, names, nofollow):
-    """Find links as the standards say, one by one and with a parser of one's own."""
+    """Yield the links as the standards define them, one by one, with another parser."""
     for element in LexborHTMLParser(body).css(", ".join(names)):
         given = element.attributes
         is_nofollow = "nofollow" in (given.get("rel") or "").lower().split()
@@ -99,7 +99,7 @@ def test_links_are_those_that_the_standards_find_one_by_one(body, names, nofollo
 @settings(deadline=None)
 @given(html, st.sampled_from([("a", "area"), ("a",), ("area",)]), st.booleans())
 def test_anchors_are_found_alike_alone_and_among_other_elements(body, names, nofollow):
-    # A track without a source has no link, but for it elements of several kinds are looked for.
+    # A track without a source has no link, but it makes links() look for several elements.
     body = "<track>" + body
 
     alone = list(links(page(body), tags=names, nofollow=nofollow))
@@ -112,7 +112,7 @@ def test_anchors_are_found_alike_alone_and_among_other_elements(body, names, nof
 @example("<base href=/below/><a href=x>", True)
 def test_plain_text_is_read_alike_however_it_is_declared_and_however_long_it_is(body, nofollow):
     declared = ["text/html; charset=utf-8", "text/html; charset=windows-1252", "text/html"]
-    # What comes before the page stands for nothing, and is too much to be parsed as it came.
+    # The text before the page has no effect, but makes it too long to be parsed as bytes.
     bodies = [body, "<!--" + "-" * 40_000 + "-->" + body, "<!--" + "<p>" * 10_000 + "-->" + body]
 
     pages = [page(one, kind) for one in bodies for kind in declared]

@@ -313,7 +313,7 @@ def test_a_request_keeps_nothing_of_the_page_alive():
     alive = weakref.ref(response)
     del response
 
-    # Nothing refers back to the page, so no collector is needed.
+    # Nothing refers back to the page, so it is freed without the garbage collector.
     gc.disable()
     try:
         assert alive() is None

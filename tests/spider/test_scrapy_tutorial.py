@@ -1,4 +1,4 @@
-"""Spiders as Scrapy's tutorial has them, with only the import changed, on sites of our own."""
+"""The spiders of Scrapy's tutorial, with only the import changed, on test sites."""
 
 import pytest
 

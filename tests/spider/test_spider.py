@@ -1,4 +1,4 @@
-"""What a spider may be like, and what is said of one that is not."""
+"""What a spider may look like, and the errors for one that may not."""
 
 import gevent
 import pytest
@@ -51,7 +51,7 @@ class Junk(Spider):
         yield response.follow("/gone", errback=self.sorry)
 
     def parse_a(self, response):
-        gevent.sleep(0.05)  # the others have their turn
+        gevent.sleep(0.05)  # let other greenlets run
         yield 5
 
     def parse_b(self, response):
@@ -67,7 +67,7 @@ class Passing(SpiderMiddleware):
 
 
 def causes(error):
-    """Return what a module failed of, one by one."""
+    """Return the causes of the error of a module."""
     cause = error.__cause__
     return list(cause.exceptions) if isinstance(cause, BaseExceptionGroup) else [cause]
 
@@ -78,8 +78,8 @@ def test_what_yields_junk_is_named_by_spider_and_callback(middlewares):
 
     result = crawl(Junk(), fetch=site, depth=1, middlewares=middlewares, delay=0)
 
-    told = {str(cause)[:30] for error in result.errors for cause in causes(error)}
-    assert told == {
+    messages = {str(cause)[:30] for error in result.errors for cause in causes(error)}
+    assert messages == {
         "Junk.parse_a yielded 5, not a ",
         "Junk.parse_b yielded b'x', not",
         "Junk.sorry yielded 7, not a re",

@@ -20,7 +20,7 @@ def write(path, *responses, **options):
 
 
 def records(path):
-    """Read as warcio does: type, URL, first line, header fields and body of each record."""
+    """Return type, URL, first line, header fields and body of each record, read by warcio."""
     found = []
     with path.open("rb") as file:
         for record in archiveiterator.ArchiveIterator(file, check_digests="raise"):

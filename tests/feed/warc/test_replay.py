@@ -130,7 +130,7 @@ def test_what_is_no_archive_is_an_error(path):
 
 
 def foreign(path, *entries):
-    """Write an archive of another's making: (url, type, header fields, payload)."""
+    """Write an archive as other programs do, of (url, type, header fields, payload)."""
     with path.open("wb") as file:
         for url, kind, fields, payload in entries:
             lines = "".join(f"{name}: {value}\r\n" for name, value in fields)

@@ -11,7 +11,7 @@ HIT, ASKED, REVALIDATED, STALE = ({"cached"}, set(), {"revalidated"}, {"stale"})
 
 
 class Cached:
-    """A site in a dict behind a cache; calls give body and flags."""
+    """A site in a dict behind a cache; a call returns body and flags of the response."""
 
     def __init__(self, directory, clock, page, *outer, inner=(), **options):
         self.site = Site({"/": page})
@@ -35,14 +35,14 @@ def date(clock, offset=0):
 
 
 def numbered(**headers):
-    """A page that counts how often it was served."""
+    """Return a page with the number of times it was served in its body."""
     count = iter(range(1, 100))
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda request: Reply(200, fields, f"page {next(count)}")
 
 
 def validated(clock, **headers):
-    """A page with validators, which answers 304 as long as it is asked for the same."""
+    """Return a page with validators, which answers 304 to a request with the same ones."""
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def page(request):

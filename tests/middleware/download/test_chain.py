@@ -1,4 +1,4 @@
-"""The contract of download middlewares."""
+"""The chain of download middlewares, and their contract."""
 
 from time import monotonic
 
@@ -13,7 +13,7 @@ HOME = "http://site.test/"
 
 
 class Named(DownloadMiddleware):
-    """Writes down what it is asked; its hooks can be given by name."""
+    """Records its calls; hooks can be given by name."""
 
     def __init__(self, name, asked, priority=0, **hooks):
         self.name = name
@@ -305,7 +305,7 @@ def test_a_failed_hook_is_no_failed_fetch(named, asked):
 
 
 @pytest.mark.parametrize(
-    ("hooks", "told"),
+    ("hooks", "message"),
     [
         ({"before": lambda request: None}, "Named.before_download returned None"),
         ({"before": lambda request: "http://x.test/"}, "Named.before_download returned 'http"),
@@ -313,11 +313,11 @@ def test_a_failed_hook_is_no_failed_fetch(named, asked):
         ({"after": lambda response: response.request}, "Named.after_download returned Request"),
     ],
 )
-def test_a_hook_that_returns_something_else_is_named(named, hooks, told):
+def test_a_hook_that_returns_something_else_is_named(named, hooks, message):
     with pytest.raises(MiddlewareError) as caught:
         Middlewares(Site({"/": "home"}), [named("a", **hooks)])(Request(HOME))
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_fallback_that_returns_something_else_is_named(named):

@@ -10,7 +10,7 @@ NOW = 1_700_000_000.0
 
 
 class Browser:
-    """A Cookies middleware with a hand on both sides."""
+    """A Cookies middleware between a server and a client of the test."""
 
     def __init__(self, clock, **options):
         self.cookies = Cookies(clock=clock, **options)

@@ -260,7 +260,7 @@ def test_a_304_sets_its_own_cookies_and_no_old_ones(cached, clock):
 
 
 def failing(kind="connect", **headers):
-    """A page that can be had once."""
+    """Return a page that can be fetched once."""
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     replies = iter([Reply(200, fields, "page")])
 

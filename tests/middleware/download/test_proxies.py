@@ -27,7 +27,7 @@ def succeed(pool, proxy, flags=()):
 
 
 def paused_for(pool):
-    """Return the seconds that a pool with none left asks to wait."""
+    """Return the seconds to wait that a pool without a free proxy asks for."""
     with pytest.raises(Retry) as caught:
         taken(pool)
     assert caught.value.reason == "no_proxy"

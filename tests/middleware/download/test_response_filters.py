@@ -11,7 +11,7 @@ HOME = "http://site.test/"
 
 
 def passes(middleware, reply, **request):
-    """Say if *reply* comes through."""
+    """Return whether *reply* passes."""
     try:
         Middlewares(Site({"/": reply}), [middleware])(Request(HOME, **request))
     except Refusal:

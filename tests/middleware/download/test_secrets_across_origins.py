@@ -1,4 +1,4 @@
-"""What is meant for one origin reaches no other, whatever redirects there."""
+"""A secret of one origin is not sent to another, whatever redirects there."""
 
 from base64 import b64encode
 from itertools import product
@@ -22,7 +22,7 @@ CASES = (
     ("aUTHORIZATION", "cOOKIE"),
     ("AuthorIzation", "CookiE"),
 )
-#: Every way a secret can be given, and what is on the wire then.
+#: Every way to give a secret, and the text that is then sent.
 SECRETS = {
     "by hand": "hand-s3cret",
     "cookie by hand": "cookie-s3cret",
@@ -46,7 +46,7 @@ class Web:
         }
 
     def hits(self, path):
-        """Return the head of each request for *path*, as it was on the wire."""
+        """Return the head of each request for *path*, as the server received it."""
         return [
             hit.head.decode()
             for site in self.sites
@@ -89,8 +89,8 @@ def fetch(stack, authority, tmp_path):
     return stack.enter_context(CurlFetch(ca_file=tmp_path / "ca.pem", allow_address=any_address))
 
 
-def told(head):
-    """Return which secrets *head* tells."""
+def secrets_in(head):
+    """Return the names of the secrets in *head*."""
     return {name for name, secret in SECRETS.items() if secret in head}
 
 
@@ -121,18 +121,18 @@ def test_no_secret_follows_to_another_origin(
     assert not errors
     first, second = web.hits("/end")
     if here == there:
-        assert told(first) == {"by hand", "cookie by hand"}
-        assert told(second) == {"password", "cookie by hand", "cookie of the jar"}
+        assert secrets_in(first) == {"by hand", "cookie by hand"}
+        assert secrets_in(second) == {"password", "cookie by hand", "cookie of the jar"}
     else:
-        assert told(first) == told(second) == set()
-    assert told(web.hits("/start")[0]) == {"by hand", "cookie by hand"}
+        assert secrets_in(first) == secrets_in(second) == set()
+    assert secrets_in(web.hits("/start")[0]) == {"by hand", "cookie by hand"}
     assert not any(PROXY_SECRET in head for head in web.hits("/"))
     assert bool(through.heads) is proxied
 
 
 @pytest.mark.parametrize("there", ORIGINS[1:])
 def test_none_comes_back_on_a_detour(web, fetch, crawl, there):
-    """here → there → here: what was left behind at the first hop stays there; what is bound is bound."""
+    """here → there → here: a secret given by hand stays removed; one for the origin is sent."""
     origin, other = web.origins["http"], web.origins[there]
     url = f"{origin}/start?to={other}/middle?to={origin}/end"
     request = Request(url, headers={"Authorization": SECRETS["by hand"]})
@@ -140,8 +140,8 @@ def test_none_comes_back_on_a_detour(web, fetch, crawl, there):
     crawl(request, fetch, Cookies(), HttpAuth("user", "auth-s3cret", origin), domains=HOSTS)
 
     [middle], [end] = web.hits("/middle"), web.hits("/end")
-    assert told(middle) == set()
-    assert told(end) == {"password", "cookie of the jar"}
+    assert secrets_in(middle) == set()
+    assert secrets_in(end) == {"password", "cookie of the jar"}
 
 
 @pytest.mark.parametrize("there", ORIGINS[1:])
@@ -161,7 +161,7 @@ def test_none_follows_in_a_retry(web, fetch, crawl, there):
     )
 
     assert summary.urls.done == 1
-    assert [told(head) for head in web.hits("/end")] == [set(), set()]
+    assert [secrets_in(head) for head in web.hits("/end")] == [set(), set()]
 
 
 def test_a_page_that_copies_its_request_spreads_nothing(web, fetch, proxy, crawl):
@@ -179,5 +179,5 @@ def test_a_page_that_copies_its_request_spreads_nothing(web, fetch, proxy, crawl
     crawl(f"{origin}/start?to={origin}/end", fetch, *chain, parse=parse, domains=HOSTS)
 
     [copied] = web.hits("/end?copied")
-    assert told(copied) == set()
+    assert secrets_in(copied) == set()
     assert PROXY_SECRET not in copied

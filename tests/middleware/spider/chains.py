@@ -42,7 +42,7 @@ def urls(chain, response):
 
 
 def passed(chain, url, response=PAGE):
-    """Return the request that comes of *url* found on a page, or None."""
+    """Return the request for *url*, found on a page, after the chain; None if it was dropped."""
     found = list(chain.response(response, lambda _: url))
     return found[0] if found else None
 

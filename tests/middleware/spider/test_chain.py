@@ -1,4 +1,4 @@
-"""The contract of spider middlewares: order, aggregation, failures, figures."""
+"""The chain of spider middlewares: order, aggregation, failures, figures."""
 
 import gevent
 import gevent.event
@@ -28,7 +28,7 @@ class Spider:
 
 
 class Note(SpiderMiddleware):
-    """Writes down what it is asked, and marks what passes."""
+    """Records its calls, and marks what passes."""
 
     def __init__(self, name, calls=None):
         self.name = name
@@ -59,7 +59,7 @@ class Note(SpiderMiddleware):
 
 
 class Failing(SpiderMiddleware):
-    """Fails in every hook, at what its name is."""
+    """Fails in every hook."""
 
     def process_response(self, response, request, spider):
         yield {"before": "the failure"}
@@ -82,7 +82,7 @@ class FailingUp(Failing):
 
 
 def run(middlewares, found, response=PAGE):
-    """Return all that comes of *response* if the callback returns *found*."""
+    """Return what the chain yields for *response* if the callback returns *found*."""
     return list(SpiderChain(middlewares, Spider()).response(response, lambda _: found))
 
 

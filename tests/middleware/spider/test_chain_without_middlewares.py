@@ -1,4 +1,4 @@
-"""Where no middleware stands around a callback, the short way gives what the long one gives."""
+"""A callback without middlewares takes a shorter path, with the same result as the general one."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ ENDS = [gevent.GreenletExit(), KeyboardInterrupt(), SystemExit(3)]
 
 
 class Spider:
-    """Gives *found*, in one of the ways a callback may, and fails with *failure* if there is one."""
+    """Returns *found* in one of the ways a callback may, and raises *failure* if given."""
 
     def __init__(self, found, way, failure):
         self.found = found
@@ -59,7 +59,7 @@ class Spider:
 
 
 def outcome(spider, call, most, *, timed):
-    """Take *most* of what comes; return that, what was raised, what was counted and closed."""
+    """Take up to *most* elements; return them, what was raised, what was counted and closed."""
     chain = SpiderChain([], spider)
     chain.timed = timed
     found, raised = [], None

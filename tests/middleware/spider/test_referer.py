@@ -28,13 +28,13 @@ WHOLE, ORIGIN = "https://site.test/a?b=1", "https://site.test/"
     ],
 )
 def test_every_policy_tells_what_the_standard_says(policy, same, cross, down):
-    told = [referrer(policy, SECURE, target) for target in (SAME, CROSS, DOWN)]
+    sent = [referrer(policy, SECURE, target) for target in (SAME, CROSS, DOWN)]
 
-    assert told == [same, cross, down]
+    assert sent == [same, cross, down]
 
 
 @pytest.mark.parametrize(
-    ("page", "target", "told"),
+    ("page", "target", "sent"),
     [
         (PLAIN, DOWN, "http://site.test/"),
         (PLAIN, "http://site.test:8080/", "http://site.test/"),
@@ -48,8 +48,8 @@ def test_every_policy_tells_what_the_standard_says(policy, same, cross, down):
         ("https://site.test/" + "a" * 5000, SAME, ORIGIN),
     ],
 )
-def test_the_default_policy_at_its_edges(page, target, told):
-    assert referrer("strict-origin-when-cross-origin", page, target) == told
+def test_the_default_policy_at_its_edges(page, target, sent):
+    assert referrer("strict-origin-when-cross-origin", page, target) == sent
 
 
 def referer_of(request, response, **options):
@@ -70,7 +70,7 @@ def test_a_referer_it_has_already_is_kept_and_a_first_request_has_none():
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "sent"),
     [
         ("origin", ORIGIN),
         ("Origin", ORIGIN),
@@ -82,10 +82,10 @@ def test_a_referer_it_has_already_is_kept_and_a_first_request_has_none():
         ("no-referrer", None),
     ],
 )
-def test_a_policy_of_the_page_is_looked_up_in_the_list_and_nowhere_else(named, told):
+def test_a_policy_of_the_page_is_looked_up_in_the_list_and_nowhere_else(named, sent):
     response = html("", SECURE, **{"referrer-policy": named})
 
-    assert referer_of("/x", response) == told
+    assert referer_of("/x", response) == sent
 
 
 def test_a_policy_nobody_knows_is_an_error():

@@ -1,4 +1,4 @@
-"""The sixteen places where SEP-018 contradicts itself or says nothing: what we decided."""
+"""The sixteen places where SEP-018 contradicts itself or leaves a gap, and our decisions."""
 
 import os
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ def test_pitfall_01_return_shapes(make, found):
     """
     A hook or callback returns None, one request, URL or item, or any iterable of them.
 
-    A mapping, a text, a dataclass is one element, whatever iterating over it would give.
+    A mapping, a text or a dataclass is one element, even if it is iterable.
     """
 
     class Gives(SpiderMiddleware):
@@ -120,7 +120,7 @@ def test_pitfall_02_one_hook_for_first_requests():
     """
     There is no process_start_request: first requests pass process_request without a response.
 
-    And process_response does get the request, as the API section says.
+    process_response gets the request, as the API section says.
     """
     seen = []
 
@@ -144,7 +144,7 @@ def test_pitfall_02_one_hook_for_first_requests():
 
 def test_pitfall_03_robots_does_not_restart_the_chain():
     """
-    Who needs a robots.txt waits for it inside process_request; nothing is parked and re-released.
+    A request waits for its robots.txt inside process_request; it is not parked and released.
 
     So each request passes every hook once, with the page it was found on: its Referer and
     depth are right, and a Duplicates even below RobotsTxt does not drop it.
@@ -184,9 +184,9 @@ def test_pitfall_03_robots_does_not_restart_the_chain():
 )
 def test_pitfall_04_robots_failure_releases_those_who_wait(answer, are_allowed):
     """
-    However the fetch of a robots.txt ends, all who wait for it go on.
+    However the fetch of a robots.txt ends, all requests that wait for it go on.
 
-    As RFC 9309 says: 4xx allows everything, 5xx and no answer at all allow nothing.
+    As RFC 9309 says: 4xx allows everything; 5xx and no response allow nothing.
     """
     gate = Event()
 
@@ -206,7 +206,7 @@ def test_pitfall_05_internal_requests_are_not_filtered():
     """
     What a middleware fetches for itself goes by spider.fetch(), past all process_request hooks.
 
-    So a robots.txt is had whatever the limits and filters of the chain, and counts in none.
+    So a robots.txt is fetched whatever the limits and filters of the chain are.
     """
     seen = []
 
@@ -228,7 +228,7 @@ def test_pitfall_06_duplicates_come_last():
     """
     The order of filters: canonical URLs nearest to the spider, Duplicates first in the list.
 
-    Then what another filter has dropped was never seen, and passes when that filter lets it.
+    Then a request that another filter dropped is not seen yet, and may pass later.
     """
     site = Site({"/robots.txt": NO_SECRETS})
 
@@ -250,10 +250,10 @@ def test_pitfall_06_duplicates_come_last():
 
 def test_pitfall_07_seen_is_not_done():
     """
-    Seen is marked when a request passes, and is never asked again: retries stay behind it.
+    A request is marked as seen when it passes; its retries do not pass the chain again.
 
-    A request that fails is tried again by the frontier, under the same identity, without
-    passing the chain; what survives a crash is the frontier's own set, not the middleware's.
+    The frontier retries a failed request, under the same identity and behind the chain; its
+    own set survives a crash, the set of the middleware does not.
     """
     answers = [Reply(503), Reply(503), Reply(body="at last")]
     site = Site({"/": link("/a"), "/a": lambda request: answers.pop(0)})
@@ -266,7 +266,7 @@ def test_pitfall_07_seen_is_not_done():
 
 
 def test_pitfall_08_the_first_of_the_list_is_nearest_to_the_engine():
-    """A list is read as it is drawn: engine side on top, those of the crawl above the spider's."""
+    """A list begins at the engine side; the crawl's middlewares are above the spider's."""
 
     class Mark(SpiderMiddleware):
         def __init__(self, name):
@@ -288,10 +288,10 @@ def test_pitfall_08_the_first_of_the_list_is_nearest_to_the_engine():
 
 def test_pitfall_09_instances_of_a_class_body_share_nothing():
     """
-    A list may hold classes, instances, or functions that make one.
+    A list may contain classes, instances, and functions that make an instance.
 
-    An instance serves every spider of its class; ours keep what belongs to one spider from
-    its open_spider to its close_spider. Classes and functions make one for every crawl.
+    An instance serves every spider of its class; ours keep the state of one spider from
+    open_spider to close_spider. Classes and functions make an instance for every crawl.
     """
 
     class Careful(Spider):
@@ -314,7 +314,7 @@ def test_pitfall_09_instances_of_a_class_body_share_nothing():
 
 
 def test_pitfall_10_success_is_every_2xx():
-    """200 to 299 is success, and what handle_httpstatus_list names: the request's, else the spider's."""
+    """Success is 200 to 299, and handle_httpstatus_list of the request or else of the spider."""
 
     def is_success(status, listed=(), **meta):
         response = Response(HOME, status, request=Request(HOME, meta=meta))
@@ -331,9 +331,9 @@ def test_pitfall_10_success_is_every_2xx():
 
 def test_pitfall_11_next_request_of_several():
     """
-    They are asked from the top, the spider last; the first answer counts, none at all is idle.
+    They are asked from the top, the spider last; the first request counts; none means idle.
 
-    An answer that the chain drops is no answer.
+    A request that the chain drops does not count.
     """
 
     class Source(SpiderMiddleware):
@@ -351,7 +351,7 @@ def test_pitfall_11_next_request_of_several():
 
 def test_pitfall_12_what_a_hook_raises(caplog):
     """
-    A hook that fails loses its own output, or the one element it was looking at.
+    A hook that fails loses its own output, or the one element that it was given.
 
     Everything else goes on; the page is reported as failed, with the name of the hook, and
     every close_spider runs.
@@ -415,7 +415,7 @@ def resident():
 
 @pytest.mark.parametrize("number", [50_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_pitfall_14_generators_are_read_as_needed(number):
-    """A generator is asked for its next finding when the last has been taken: memory stays flat."""
+    """A generator makes its next finding when the last has been taken: memory stays constant."""
     made = 0
 
     def generous(response):
@@ -436,10 +436,10 @@ def test_pitfall_14_generators_are_read_as_needed(number):
 
 def test_pitfall_15_redirects_do_not_escape():
     """
-    Redirects and retries do not pass spider middlewares; the frontier judges where they lead.
+    Redirects and retries do not pass spider middlewares; the frontier checks their targets.
 
-    Scope, robots.txt and the seen set hold at its door and at every hop: a spider middleware
-    may narrow them, and is never what keeps a crawl inside.
+    Scope, robots.txt and the seen set apply at admission and at every hop: a spider
+    middleware may narrow them, but the crawl does not depend on it to stay inside.
     """
     site = Site(
         {
@@ -457,10 +457,10 @@ def test_pitfall_15_redirects_do_not_escape():
 
 def test_pitfall_16_callback_rules_and_parse():
     """
-    Rules choose the callback, when a request is found; they do not run one beside parse().
+    Rules choose the callback when a request is found; they do not add one to parse().
 
-    A page is handled once: by the callback the request names, else by the first rule that
-    fits, else by parse().
+    A page is handled once: by the callback that the request names, else by the first
+    matching rule, else by parse().
     """
     handled = []
 
