@@ -14,7 +14,7 @@ from ..url import resolve
 from .html_tree import parse, tree_of
 from .news_feed import parse_news_feed
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
-from .resolve_href import Joiner
+from .resolve_href import HrefResolver
 from .sitemap import GZIP, parse_sitemap
 from .xml_records import root_name
 
@@ -186,30 +186,30 @@ def _in_tree(
         return iter(())
     find = _anchors if attributes.keys() <= _ANCHORS else _hrefs
     hrefs = find(_elements(tree, attributes, css), attributes, nofollow)
-    join = Joiner(response, _base(tree, response.url))
-    return chain.from_iterable(_joined(join, iter(hrefs)))
+    resolver = HrefResolver(response, _base(tree, response.url))
+    return chain.from_iterable(_resolved(resolver, iter(hrefs)))
 
 
-def _joined(join: Joiner, hrefs: Iterator[str]) -> Iterator[list[str]]:
+def _resolved(resolver: HrefResolver, hrefs: Iterator[str]) -> Iterator[list[str]]:
     """Yield lists of URLs: cheaper than one by one, and a long page does not block others."""
-    known = join.known
+    known = resolver.known
     while some := list(islice(hrefs, _SOME)):
         yield [
-            url for href in some if (url := known[href] or _elsewhere(join, href.strip(_BLANKS)))
+            url for href in some if (url := known[href] or _page_url(resolver, href.strip(_BLANKS)))
         ]
 
 
-def _elsewhere(join: Joiner, href: str) -> str:
+def _page_url(resolver: HrefResolver, href: str) -> str:
     """Return the URL of *href*; "" if it leads into this page, or not to a page."""
     if href.startswith(("#", *_NOT_PAGES)):
         return ""
-    url = join(href)
+    url = resolver(href)
     return "" if url.startswith(_NOT_PAGES) else url
 
 
 def _in_sitemap(response: Response) -> Iterator[str]:
-    join = Joiner(response, response.url)
-    return (join(entry.loc) for entry in parse_sitemap(response.body).entries)
+    resolver = HrefResolver(response, response.url)
+    return (resolver(entry.loc) for entry in parse_sitemap(response.body).entries)
 
 
 def _in_feed(response: Response) -> Iterator[str]:

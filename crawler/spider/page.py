@@ -12,7 +12,7 @@ from .html_tree import narrow
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
 from .links import title as title_of
-from .resolve_href import Joiner
+from .resolve_href import HrefResolver
 from .xml_records import without_dtd
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Page(Response):
 
     def urljoin(self, href: str) -> str:
         """Return the absolute URL of *href*; if it is not valid, return it unchanged."""
-        return Joiner(self, self._base)(href)
+        return HrefResolver(self, self._base)(href)
 
     def follow(
         self,

@@ -32,7 +32,7 @@ _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 _whole: dict[str, str] = {}
 
 
-class Joiner:
+class HrefResolver:
     """
     Resolves the hrefs of one page against *base*.
 
@@ -50,13 +50,13 @@ class Joiner:
             return url
         if self.known.root and _FROM_FOLDER.match(href):
             return self._folder + href
-        return self._join(href)
+        return self._parse(href)
 
     @cached_property
     def _folder(self) -> str:
         return _resolved(self._base, ".")
 
-    def _join(self, href: str) -> str:
+    def _parse(self, href: str) -> str:
         if not href.isascii() and not self._response.encoding.startswith("utf-"):
             href = _encode_query(href, self._response.encoding)
         return _resolved(self._base, href) or href

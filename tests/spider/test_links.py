@@ -10,7 +10,7 @@ from crawler.errors import InvalidURL
 from crawler.spider import links, title
 from crawler.spider.html_tree import flatten, tree_of
 from crawler.spider.links import is_html
-from crawler.spider.resolve_href import Joiner
+from crawler.spider.resolve_href import HrefResolver
 from crawler.url import resolve
 
 URL = "http://site.test/dir/page?q=1"
@@ -209,7 +209,7 @@ BASES = st.sampled_from(
 
 @given(BASES, st.lists(PIECES, max_size=8).map("".join))
 def test_joining_quickly_gives_what_the_url_standard_gives(base, href):
-    join = Joiner(page(""), base)
+    join = HrefResolver(page(""), base)
     try:
         expected = resolve(base, href)
     except InvalidURL:
@@ -223,7 +223,7 @@ def test_joining_quickly_gives_what_the_url_standard_gives(base, href):
 
 
 def test_what_is_remembered_of_a_site_does_not_grow_without_end():
-    join = Joiner(page(""), "http://big.test/")
+    join = HrefResolver(page(""), "http://big.test/")
 
     for number in range(10_000):
         assert join(f"/{number}") == f"http://big.test/{number}"

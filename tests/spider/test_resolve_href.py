@@ -1,13 +1,13 @@
 from crawler.data import Response
 from crawler.spider import resolve_href
-from crawler.spider.resolve_href import Joiner
+from crawler.spider.resolve_href import HrefResolver
 
 PAGE = Response("http://site.test/folder/page", 200)
 
 
 def test_what_is_remembered_of_whole_urls_does_not_grow_without_end():
     most = resolve_href._MANY_WHOLE
-    joiners = [Joiner(PAGE, f"http://site{n}.test/") for n in range(3)]
+    joiners = [HrefResolver(PAGE, f"http://site{n}.test/") for n in range(3)]
 
     for number in range(most + 5000):
         url = f"http://other.test/{number}"
@@ -19,7 +19,7 @@ def test_what_is_remembered_of_whole_urls_does_not_grow_without_end():
 
 
 def test_long_urls_are_joined_and_not_remembered():
-    join = Joiner(PAGE, "http://long.test/")
+    join = HrefResolver(PAGE, "http://long.test/")
     whole, rooted = "http://other.test/" + "x" * 300, "/" + "x" * 300
 
     assert (join(whole), join(rooted)) == (whole, "http://long.test" + rooted)
@@ -30,7 +30,7 @@ def test_long_urls_are_joined_and_not_remembered():
 
 def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
     url = "http://other.test/met"
-    first, second = (Joiner(PAGE, f"http://{name}.test/") for name in ("first", "second"))
+    first, second = (HrefResolver(PAGE, f"http://{name}.test/") for name in ("first", "second"))
 
     assert first(url) == second(url) == url
 
@@ -38,6 +38,6 @@ def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
 
 
 def test_what_a_site_remembers_is_its_own():
-    first, second = (Joiner(PAGE, f"http://{name}.test/") for name in ("first", "second"))
+    first, second = (HrefResolver(PAGE, f"http://{name}.test/") for name in ("first", "second"))
 
     assert (first("/x"), second("/x")) == ("http://first.test/x", "http://second.test/x")
