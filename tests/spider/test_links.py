@@ -6,12 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Headers, Response
-from crawler.errors import InvalidURL
 from crawler.spider import links, title
 from crawler.spider.html_tree import flatten, tree_of
 from crawler.spider.links import is_html
-from crawler.spider.resolve_href import HrefResolver
-from crawler.url import resolve
 
 URL = "http://site.test/dir/page?q=1"
 HTML = "text/html; charset=utf-8"
@@ -193,42 +190,6 @@ def test_a_page_whose_own_url_is_none_gives_what_it_can():
     body = "<a href=/a></a><a href=http://other.test/b></a>"
 
     assert found(body, url="nowhere") == ["/a", "http://other.test/b"]
-
-
-PIECES = st.sampled_from(
-    [
-        *"/?#.:%&='\\@[]| \t\n~-^`\"<{\x7f\0éaZ0",
-        *"// .. %2e %2F xn--a http: https:// h.test h.test:80 data:".split(),  # noqa: SIM905
-    ]
-)
-BASES = st.sampled_from(
-    "http://site.test https://u:p@site.test:8080/a/b?c#d http://h./x/ ftp://h.test/a/b "  # noqa: SIM905
-    "file:///c:/x data:text/html,x mailto:x no http://é.test/ä/ http://[bad".split()
-)
-
-
-@given(BASES, st.lists(PIECES, max_size=8).map("".join))
-def test_joining_quickly_gives_what_the_url_standard_gives(base, href):
-    join = HrefResolver(page(""), base)
-    try:
-        expected = resolve(base, href)
-    except InvalidURL:
-        expected = href
-        if re.match(r"https?://[a-z0-9_.-]+/", href):
-            # Absolute URLs need no base; the standard refuses them only if the base is not a URL.
-            return
-
-    assert join(href) == expected
-    assert join(href) == expected
-
-
-def test_what_is_remembered_of_a_site_does_not_grow_without_end():
-    join = HrefResolver(page(""), "http://big.test/")
-
-    for number in range(10_000):
-        assert join(f"/{number}") == f"http://big.test/{number}"
-
-    assert len(join.known) <= 1024
 
 
 # -- base -------------------------------------------------------------------------------------

@@ -1,31 +1,72 @@
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from crawler.data import Response
+from crawler.errors import InvalidURL
 from crawler.spider import resolve_href
 from crawler.spider.resolve_href import HrefResolver
+from crawler.url import resolve
 
 PAGE = Response("http://site.test/folder/page", 200)
+PIECES = st.sampled_from(
+    [
+        *"/?#.:%&='\\@[]| \t\n~-^`\"<{\x7f\0éaZ0",
+        *"// .. %2e %2F xn--a http: https:// h.test h.test:80 data:".split(),  # noqa: SIM905
+    ]
+)
+BASES = st.sampled_from(
+    "http://site.test https://u:p@site.test:8080/a/b?c#d http://h./x/ ftp://h.test/a/b "  # noqa: SIM905
+    "file:///c:/x data:text/html,x mailto:x no http://é.test/ä/ http://[bad".split()
+)
+
+
+@given(BASES, st.lists(PIECES, max_size=8).map("".join))
+def test_the_fast_path_gives_what_the_url_standard_gives(base, href):
+    resolver = HrefResolver(PAGE, base)
+    try:
+        expected = resolve(base, href)
+    except InvalidURL:
+        expected = href
+        if re.match(r"https?://[a-z0-9_.-]+/", href):
+            # Absolute URLs need no base; the standard refuses them only if the base is not a URL.
+            return
+
+    assert resolver(href) == expected
+    assert resolver(href) == expected
+
+
+def test_what_is_remembered_of_a_site_does_not_grow_without_end():
+    resolver = HrefResolver(PAGE, "http://big.test/")
+
+    for number in range(10_000):
+        assert resolver(f"/{number}") == f"http://big.test/{number}"
+
+    assert len(resolver.known) <= 1024
 
 
 def test_what_is_remembered_of_whole_urls_does_not_grow_without_end():
     most = resolve_href._MANY_WHOLE
-    joiners = [HrefResolver(PAGE, f"http://site{n}.test/") for n in range(3)]
+    resolvers = [HrefResolver(PAGE, f"http://site{n}.test/") for n in range(3)]
 
     for number in range(most + 5000):
         url = f"http://other.test/{number}"
-        assert joiners[number % 3](url) == url
-        assert joiners[0](url) == url
+        assert resolvers[number % 3](url) == url
+        assert resolvers[0](url) == url
 
     assert 0 < len(resolve_href._whole) <= most
-    assert all(len(join.known) <= 1024 for join in joiners)
+    assert all(len(resolver.known) <= 1024 for resolver in resolvers)
 
 
-def test_long_urls_are_joined_and_not_remembered():
-    join = HrefResolver(PAGE, "http://long.test/")
+def test_long_urls_are_resolved_and_not_remembered():
+    resolver = HrefResolver(PAGE, "http://long.test/")
     whole, rooted = "http://other.test/" + "x" * 300, "/" + "x" * 300
 
-    assert (join(whole), join(rooted)) == (whole, "http://long.test" + rooted)
+    assert (resolver(whole), resolver(rooted)) == (whole, "http://long.test" + rooted)
 
     assert whole not in resolve_href._whole
-    assert not {whole, rooted} & join.known.keys()
+    assert not {whole, rooted} & resolver.known.keys()
 
 
 def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
