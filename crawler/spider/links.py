@@ -50,7 +50,7 @@ _MAY_BE_EMPTY = _ANCHORS | {"form"}
 _MARKUP = re.compile(r"text/html|application/xhtml\+xml", re.IGNORECASE)
 _XML = re.compile(r"(?:text|application)/(?:[\w.-]+\+)?xml\b", re.IGNORECASE)
 _SITEMAPS = frozenset({"urlset", "sitemapindex"})
-_FEEDS = frozenset({"rss", "rdf", "feed"})
+_NEWS_FEEDS = frozenset({"rss", "rdf", "feed"})
 #: Schemes that never lead to a page: links with one are left out, and not counted as refused.
 _NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:")
 #: How many links are resolved at a time.
@@ -76,7 +76,7 @@ def is_xml(response: Response) -> bool:
 
 def is_news_feed(response: Response) -> bool:
     """Return whether the Content-Type is XML and the root element that of RSS or Atom."""
-    return is_xml(response) and root_name(response.text) in _FEEDS
+    return is_xml(response) and root_name(response.text) in _NEWS_FEEDS
 
 
 def links(
@@ -162,7 +162,7 @@ def _found(
         return _in_tree(response, attributes, css, nofollow)
     if kind in _SITEMAPS:
         return _in_sitemap(response)
-    return _in_feed(response) if kind in _FEEDS else iter(())
+    return _in_news_feed(response) if kind in _NEWS_FEEDS else iter(())
 
 
 def _kind(response: Response) -> str:
@@ -175,7 +175,7 @@ def _kind(response: Response) -> str:
     if declared or not is_html(response):
         return ""
     root = root_name(response.text)
-    return root if root in _SITEMAPS | _FEEDS else "html"
+    return root if root in _SITEMAPS | _NEWS_FEEDS else "html"
 
 
 def _in_tree(
@@ -212,10 +212,10 @@ def _in_sitemap(response: Response) -> Iterator[str]:
     return (resolver(entry.loc) for entry in parse_sitemap(response.body).entries)
 
 
-def _in_feed(response: Response) -> Iterator[str]:
+def _in_news_feed(response: Response) -> Iterator[str]:
     declared = response.headers.get("content-type", "")
-    feed = parse_news_feed(response.body, response.url, content_type=declared)
-    return (entry.link for entry in feed.entries if entry.link is not None)
+    news = parse_news_feed(response.body, response.url, content_type=declared)
+    return (entry.link for entry in news.entries if entry.link is not None)
 
 
 def _elements(tree: LexborHTMLParser, tags: Collection[str], css: str | None) -> list[LexborNode]:

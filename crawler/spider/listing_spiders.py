@@ -59,10 +59,10 @@ class NewsFeedSpider(Spider):
     """Reads RSS and Atom: every entry goes to parse_entry(), which may follow its link."""
 
     def parse(self, response: Page) -> Iterator[Any]:
-        feed = parse_news_feed(
+        news = parse_news_feed(
             response.body, response.url, content_type=response.headers.get("content-type", "")
         )
-        for entry in feed.entries:
+        for entry in news.entries:
             yield from self.parse_entry(response, entry) or ()
 
     def parse_entry(self, _response: Page, entry: NewsEntry) -> Any:

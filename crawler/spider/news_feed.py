@@ -9,7 +9,7 @@ from .. import charset
 from ..url import resolve_or_keep
 from .xml_records import Element, records
 
-_FEEDS = frozenset({"rss", "rdf", "channel", "feed"})
+_ROOTS = frozenset({"rss", "rdf", "channel", "feed"})
 _ENTRIES = frozenset({"item", "entry"})
 #: The first of these that an entry has is its date of publication.
 _DATES = ("pubdate", "published", "updated", "issued", "modified", "created")
@@ -39,7 +39,7 @@ def parse_news_feed(body: bytes, url: str = "", *, content_type: str = "") -> Ne
     Never raises: a broken document is read as far as possible.
     """
     base, title, entries = url, None, []
-    for record in records(charset.decode(body, content_type), _FEEDS | _ENTRIES):
+    for record in records(charset.decode(body, content_type), _ROOTS | _ENTRIES):
         if record.name.rpartition(":")[2] in _ENTRIES:
             entries.append(_entry(record, base))
         else:
