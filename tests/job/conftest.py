@@ -73,13 +73,14 @@ class Web:
 class Session:
     """One process after another on the same state, without the processes."""
 
-    def __init__(self, path, web, **options):
+    def __init__(self, path, web, window=50_000, **options):
         self.path = path / "state.db"
         self.web = web
+        self.window = window
         self.options = {"politeness": AT_ONCE} | options
 
     def __enter__(self):
-        self.journal = SqliteJournal(self.path)
+        self.journal = SqliteJournal(self.path, window=self.window)
         scope = Scope(max_depth=None, accepted_domains=["a.test", "b.test", "c.test"])
         try:
             self.frontier = Frontier(scope, journal=self.journal, **self.options)

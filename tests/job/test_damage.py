@@ -247,7 +247,7 @@ JUNK = {
 @pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
 def test_foreign_rows_are_set_aside_and_never_run(session, monkeypatch, junk, seal, window):
     monkeypatch.chdir(session.path.parent)
-    session.options["window"] = window
+    session.window = window
     with session:
         session.web.visit(session.frontier)
     plant(session, row(10**6, seal=seal, **junk))
@@ -298,7 +298,7 @@ def test_text_that_no_file_can_keep_does_not_stop_a_job(session):
         session.journal.commits.flush()
 
     with session:
-        requests = [session.frontier.take() for _ in range(2)]
+        requests = [session.frontier.take().request for _ in range(2)]
 
     [found] = [request for request in requests if request.url == "http://a.test/x"]
     assert found.meta == {"title": alone}

@@ -366,7 +366,7 @@ def test_who_is_slow_to_take_findings_does_not_hold_up_the_pages_behind(make):
         next(slow[-1])
 
     assert len(list(analyzer.analyze(page()))) == 3
-    assert [len(list(findings)) for findings in slow] == [2] * len(slow.view)
+    assert [len(list(findings)) for findings in slow] == [2] * len(slow)
 
 
 def test_a_time_limit_ends_the_child_that_overran_it(make):
