@@ -9,7 +9,7 @@ from crawler.frontier import Budget, Politeness
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.settings import Settings
-from crawler.spider import Pages
+from crawler.spider import PageSpider
 from crawler.testing import LoopbackSite, Reply, Site, faults
 
 
@@ -96,7 +96,7 @@ FREE = {"delay": 0, "politeness.latency_factor": 0, "robots": False, "depth": 99
 )
 def test_the_bottleneck_of_a_real_crawl(pages, settings, name):
     with LoopbackSite(pages) as site:
-        spider = Pages(start_urls=[site.url()])
+        spider = PageSpider(start_urls=[site.url()])
         with stream(spider, settings=Settings.load(code=FREE | settings)) as result:
             progress = CrawlProgress(result.scheduler, NO_BUDGET)
             read_until(progress, lambda: result.summary.elapsed > 1)

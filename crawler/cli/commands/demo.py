@@ -35,7 +35,7 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     """
     from ...job.directory import Job
     from ...settings import Settings
-    from ...spider import Pages
+    from ...spider import PageSpider
     from ...testing import LoopbackSite, Page, Reply, faults, generated_site
     from ..crawl_command import run_and_report
 
@@ -52,6 +52,6 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
         # The site is our own, so the crawl need not be polite.
         fast = {"delay": 0, "robots": False, "per_host": 32, "retries.wait": 0.1}
         settings = Settings.load(code=fast | {"depth": None, "politeness.latency_factor": 0})
-        spider = Pages(start_urls=[server.url("/")])
+        spider = PageSpider(start_urls=[server.url("/")])
         code = run_and_report(spider, job, [feed], as_json=as_json, settings=settings)
     sys.exit(0 if code == 1 else code)  # one page is broken on purpose

@@ -2,7 +2,7 @@
 
 import json
 
-from crawler.spider import Pages
+from crawler.spider import PageSpider
 
 from ..conftest import crawler
 
@@ -19,4 +19,4 @@ def test_settings_are_explained(tmp_path):
     assert unknown.returncode == 2
     assert "did you mean 'delay'" in unknown.stderr
     help_text = " ".join(crawler("settings", "--help", cwd=tmp_path).stdout.split())
-    assert f"`crawler crawl` sets depth to {Pages.max_depth}." in help_text
+    assert f"`crawler crawl` sets depth to {PageSpider.max_depth}." in help_text
