@@ -1,4 +1,4 @@
-"""A gevent crawler framework: a scheduler, modules, and the elastic pools between them."""
+"""A gevent crawler framework: a scheduler, modules, and the self-scaling pools between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from .buffer import Buffer, Pool
-    from .compose import CrawlResult, crawl, stream
+    from .compose import crawl, stream
     from .data import Headers, Item, Request, Response
     from .errors import (
         AnalyzeError,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         classic_score,
         load_score,
     )
+    from .result import CrawlResult
     from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
     from .spider import Page, Spider
 
@@ -101,8 +102,8 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "StateError",
 ]
 
-#: The names by the module they are in. A name is imported at first use: `import crawler` costs
-#: nothing, and the command line can patch the standard library first.
+#: The public names by the module that defines them. A name is imported at first use: `import
+#: crawler` costs nothing, and the command line can patch the standard library first.
 _PLACES = {
     "errors": [
         "AnalyzeError",
@@ -145,7 +146,8 @@ _PLACES = {
         "Summary",
     ],
     "job": ["Job"],
-    "compose": ["CrawlResult", "crawl", "stream"],
+    "result": ["CrawlResult"],
+    "compose": ["crawl", "stream"],
 }
 
 __getattr__ = lazy_names(

@@ -15,12 +15,13 @@ import click
 import gevent
 from gevent.pool import Group
 
-from ..compose import CrawlResult, stream
+from ..compose import stream
 from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
 from ..job.directory import Job
 from ..report.gates import Gate, checked_report, write_report
 from ..report.progress import Progress
+from ..result import CrawlResult
 from ..scheduler import Summary
 from ..settings import Settings
 from ..spider import Spider

@@ -17,9 +17,10 @@ from typing import Any
 
 import gevent
 
-from ...compose import CrawlResult, stream
+from ...compose import stream
 from ...errors import JobError
 from ...job.directory import Job
+from ...result import CrawlResult
 from ...spider import PageSpider
 from ..measuring.child import end_with
 

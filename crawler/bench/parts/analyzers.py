@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from ...compose import CrawlResult, crawl
+from ...compose import crawl
+from ...result import CrawlResult
 from ...testing import LoopbackSite
 from ..measuring.child import BenchError
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
