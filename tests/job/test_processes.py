@@ -206,3 +206,32 @@ def test_a_kill_now_and_then_sets_nothing_aside(tmp_path, site):
         cooperative.run(command, capture_output=True, timeout=20, check=False)
 
     assert outcomes(tmp_path) == {("done", ""): 30}
+
+
+WAITS = """
+        if response.url.endswith("/page/3"):
+            gevent.sleep(0.05)  # others are analysed meanwhile
+            os._exit(9)
+        gevent.sleep(0.2)
+"""
+
+
+def test_only_the_page_that_ends_the_process_is_set_aside(tmp_path, site):
+    """Others that were under analysis at that moment are tried alone, and come to their end."""
+    code = SPIDER.replace("import os,", "import gevent, os,").replace(
+        '        if response.url.endswith("/page/3"):\n            FATAL\n', WAITS
+    )
+    command = [sys.executable, "-c", code, str(tmp_path), site.url()]
+
+    ended = [
+        cooperative.run(command, capture_output=True, text=True, timeout=30, check=False)
+        for _ in range(4)
+    ]
+
+    assert [one.returncode for one in ended] == [9, 9, 9, 1], ended[-1].stderr
+    assert outcomes(tmp_path) == {("done", ""): 29, ("failed", "quarantined"): 1}
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        [(url,)] = connection.execute("SELECT url FROM urls WHERE reason = 'quarantined'")
+        [(suspects,)] = connection.execute("SELECT count(*) FROM strikes")
+    assert url.endswith("/page/3")
+    assert suspects > 1, "no other page was under analysis: the test shows nothing"
