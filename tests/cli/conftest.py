@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -53,12 +54,15 @@ def _process(args, cwd):
     logger, modules = logging.getLogger(), set(sys.modules)
     handlers, level = list(logger.handlers), logger.level
     before = sys.argv, sys.stdout, sys.stderr, list(sys.path)
+    signals = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     with chdir(cwd), open(1, "w", closefd=False) as out, open(2, "w", closefd=False) as err:
         sys.argv, sys.stdout, sys.stderr = ["crawler", *map(str, args)], out, err
         try:
             yield
         finally:
             sys.argv, sys.stdout, sys.stderr, sys.path[:] = before
+            for number, handler in signals.items():
+                signal.signal(number, handler)
     importlib.invalidate_caches()
     logger.handlers[:] = handlers
     logger.setLevel(level)
