@@ -6,10 +6,18 @@ from _thread import RLock  # both taken before gevent replaces them
 from queue import SimpleQueue
 
 from gevent import monkey
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The same examples in every run, with CI=true and without. `make test-long` draws more.
-settings.register_profile("short", derandomize=True, database=None, deadline=None)
+settings.register_profile(
+    "short",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow
+    ],  # it looks at the wall clock, as the deadline does
+)
 settings.register_profile("long", settings.get_profile("short"), max_examples=2000)
 settings.load_profile("short")
 

@@ -6,7 +6,7 @@ import pickle
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Headers, Item, Link, Request, Response
@@ -87,7 +87,6 @@ def test_every_field_is_drawn():
 
 
 @pytest.mark.parametrize(("cls", "fields"), KINDS)
-@settings(deadline=None)
 @given(data=st.data())
 def test_it_holds_what_a_plain_dataclass_would(cls, fields, data):
     given = data.draw(st.fixed_dictionaries(fields))
@@ -101,7 +100,6 @@ def test_it_holds_what_a_plain_dataclass_would(cls, fields, data):
 
 
 @pytest.mark.parametrize(("cls", "fields"), KINDS)
-@settings(deadline=None)
 @given(data=st.data())
 def test_it_is_equal_and_hashed_as_a_plain_dataclass_would(cls, fields, data):
     first = data.draw(st.fixed_dictionaries(fields))
@@ -115,7 +113,6 @@ def test_it_is_equal_and_hashed_as_a_plain_dataclass_would(cls, fields, data):
 
 
 @pytest.mark.parametrize(("cls", "fields"), KINDS)
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_replaced_one_is_a_new_one_with_the_changes(cls, fields, data):
     first = data.draw(st.fixed_dictionaries(fields))
@@ -228,13 +225,11 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-@settings(deadline=None)
 @given(fields=pairs)
 def test_headers_that_are_read_late_are_those_of_their_pairs_whatever_is_asked_first(look, fields):
     assert look(late(fields)) == look(Headers(fields))
 
 
-@settings(deadline=None)
 @given(one=pairs, other=pairs)
 def test_headers_that_are_read_late_compare_as_their_pairs_do(one, other):
     expected = Headers(one) == Headers(other)

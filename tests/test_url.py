@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler import url
@@ -442,7 +442,6 @@ any_rules = st.sampled_from(
 )
 
 
-@settings(max_examples=1000, deadline=None)
 @given(any_text, any_text, any_rules)
 def test_no_text_raises_anything_but_invalid_url(text, other, rules):
     calls = [(f, text) for f in (host, origin, scheme, port, target, url.registered_domain)]
@@ -458,7 +457,6 @@ def test_lone_surrogates_are_refused_everywhere():
             resolve(*arguments)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(any_text, any_rules)
 @example("http://a/%%341", DEFAULT)
 @example("http://a/??", DEFAULT)
@@ -478,7 +476,6 @@ def test_canonicalize_is_idempotent_and_keeps_the_place(text, rules):
     assert "#" not in key
 
 
-@settings(max_examples=1000, deadline=None)
 @given(any_text, urlish(), any_rules)
 def test_resolving_first_changes_no_key(text, base, rules):
     try:
@@ -490,7 +487,6 @@ def test_resolving_first_changes_no_key(text, base, rules):
     assert key == canonicalize(resolve(key, key), rules)
 
 
-@settings(max_examples=2000, deadline=None)
 @given(nearly_plain())
 @example("http://a.b/?")
 @example("http://a.b/a%7Eb")
@@ -563,7 +559,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_megabyte_of_malice_costs_little(text):
-    started = time.perf_counter()
+    started = time.process_time()
     for function in (canonicalize, host, origin, port, url.registered_domain):
         with suppress(InvalidURL):
             function(text)
@@ -571,7 +567,7 @@ def test_a_megabyte_of_malice_costs_little(text):
         with suppress(InvalidURL):
             canonicalize(resolve(BASE, text), rules)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_long_names_are_not_remembered():

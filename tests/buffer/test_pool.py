@@ -5,7 +5,7 @@ from queue import Empty, Full
 import gevent
 import pytest
 from gevent import monkey
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -342,7 +342,6 @@ def test_nothing_is_lost_however_waiters_end(steps):
     st.integers(1, 2),
     st.integers(1, 2),
 )
-@settings(deadline=None)
 @example(["get", "get", "yield", "put", "put", ("kill", 0), "yield"], 1, 1)
 @example(["get", "get", "yield", "put", ("kill", 0), "yield"], 1, 1)
 @example(["get", "get", "yield", ("kill", 0), "put", "yield"], 1, 1)

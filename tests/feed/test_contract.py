@@ -156,7 +156,7 @@ records = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(records=records, data=st.data())
 def test_records_in_are_records_out_however_often_it_is_reopened(kind, records, data):
     with tempfile.TemporaryDirectory() as directory:
@@ -170,7 +170,7 @@ def test_records_in_are_records_out_however_often_it_is_reopened(kind, records, 
         assert kind.read(home) == expected(kind, records)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(kept=records, lost=records, more=records)
 def test_a_rewound_feed_is_as_if_nothing_had_followed(kind, kept, lost, more):
     with tempfile.TemporaryDirectory() as directory:

@@ -190,7 +190,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(), anything))
 def test_a_record_is_its_own_json_and_utf8(value):
     try:

@@ -672,9 +672,9 @@ class SqliteAgainstAModel(FrontierAgainstAModel):
     kind = staticmethod(sqlite)
 
 
-FrontierAgainstAModel.TestCase.settings = settings(deadline=None, max_examples=60)
+FrontierAgainstAModel.TestCase.settings = settings(max_examples=60)
 TestFrontierAgainstAModel = FrontierAgainstAModel.TestCase
-SqliteAgainstAModel.TestCase.settings = settings(deadline=None, max_examples=20)
+SqliteAgainstAModel.TestCase.settings = settings(max_examples=20)
 TestSqliteAgainstAModel = SqliteAgainstAModel.TestCase
 
 

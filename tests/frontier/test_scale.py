@@ -6,7 +6,7 @@ import tracemalloc
 
 import gevent
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Headers, Link, Request, Response
@@ -42,7 +42,6 @@ def opens_at(hosts, host):
     return max(host.due(), host.address.ready_at)
 
 
-@settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32), addresses=st.integers(0, 2), delay=st.sampled_from([0.0, 1.0]))
 def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addresses, delay):
     dice = random.Random(seed)
@@ -117,7 +116,7 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
 
 
 def test_a_waiting_link_takes_little_more_than_its_url():
-    links, hosts = 100_000, 5_000
+    links, hosts = 20_000, 1_000
     frontier = Frontier(Scope(["site.test"], max_depth=None), politeness=Politeness.off())
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -140,7 +139,7 @@ def test_what_is_settled_takes_no_memory():
     )
 
     def visit(number):
-        for n in range(number, number + 5_000):
+        for n in range(number, number + 1_000):
             frontier.admit(Request(f"http://host-{n % 100}.site.test/{n}"))
         while len(frontier.view):
             taken = frontier.take()
@@ -151,30 +150,34 @@ def test_what_is_settled_takes_no_memory():
     visit(0)
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    for number in range(5_000, 30_000, 5_000):
+    for number in range(1_000, 11_000, 1_000):
         visit(number)
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
     assert frontier.view.idle
     assert not frontier.view.hosts()
-    assert after - before < 500_000, "25,000 requests more have left nothing behind"
+    assert after - before < 200_000, "10,000 requests more have left nothing behind"
 
 
 # -- sick hosts and a good one ------------------------------------------------------------------
 
 
-def rate_of_a_good_host(pages, sick=()):
-    """Crawl a good host of so many *pages*, with *sick* URLs beside; return its pages a second."""
+def crawl_a_good_host(pages, sick=()):
+    """Crawl a good host of so many *pages*, with *sick* URLs beside.
+
+    Return its pages a second, and how many URLs were still pending when it was done.
+    """
     good = {f"/{n}": Reply(body=f'<a href="/{n + 1}">x</a>', delay=0.005) for n in range(pages)}
     good |= {"/": "".join(f'<a href="/{n}">x</a>' for n in range(0, pages, 10))}
     with LoopbackSite(good) as site:
         first = [site.url("/"), *sick]
-        with running(first, robots=False, delay=0.005, per_host=2, workers=128):
+        with running(first, robots=False, delay=0.005, per_host=2, workers=128) as (scheduler, _):
             while len(site.requests) < pages + 1:
                 gevent.sleep(0.01)
+            pending = scheduler.summary().urls.pending
         at = [hit.at for hit in site.requests]
-    return pages / (at[-1] - at[0])
+    return pages / (at[-1] - at[0]), pending
 
 
 def sick_urls(stalled):
@@ -183,24 +186,29 @@ def sick_urls(stalled):
     return urls + [f"http://dead-{n}.invalid/" for n in range(20)]
 
 
-def mixed_share(pages):
-    """The rate of a good host beside 50 that drip and 20 dead names, as a share of its own."""
+def crawl_beside_sick_ones(pages):
+    """Crawl a good host beside 50 that drip or are silent, and 20 dead names."""
     drip = faults.drip(b"x" * 100_000, every=0.2)
     pages_of_stalled = {"/1": drip, "/2": faults.silence()}
     addresses = [f"127.0.2.{n}" for n in range(1, 51)]
-    alone = rate_of_a_good_host(pages)
     with LoopbackSite(pages_of_stalled, addresses=addresses) as stalled:
-        beside = rate_of_a_good_host(pages, sick_urls(stalled))
-    return beside / alone
+        return crawl_a_good_host(pages, sick_urls(stalled))
 
 
 def test_slow_and_dead_hosts_do_not_slow_a_good_one():
-    assert mixed_share(pages=150) >= 0.6
+    _, pending = crawl_beside_sick_ones(pages=100)
+
+    assert pending >= 100, "the good host is done before any of the slow ones is given up"
 
 
 @pytest.mark.long
 def test_slow_and_dead_hosts_leave_a_good_one_its_rate():
-    assert max(mixed_share(pages=500) for _ in range(3)) >= 0.9
+    def share():
+        alone, _ = crawl_a_good_host(pages=500)
+        beside, _ = crawl_beside_sick_ones(pages=500)
+        return beside / alone
+
+    assert max(share() for _ in range(3)) >= 0.9
 
 
 # -- flat cost ----------------------------------------------------------------------------------
@@ -209,16 +217,16 @@ def test_slow_and_dead_hosts_leave_a_good_one_its_rate():
 def test_a_request_among_many_hosts_costs_about_what_it_does_among_few():
     def cost(number):
         hosts = HostSchedule(Politeness(per_host=1, delay=1.0, **EXACT))
-        for n in range(20_000):
+        for n in range(5_000):
             name = f"h{n % number}"
             hosts.put(hosts.table.find_or_add(name), request(name, n), 0.0)
         now, began = 0.0, time.process_time()
-        for _ in range(20_000):
+        for _ in range(5_000):
             while (got := begin(hosts, now)) is None:
                 now = hosts.first()[0]
             hosts.end(got[0], now)
         return time.process_time() - began
 
-    few, many = (min(cost(number) for _ in range(3)) for number in (100, 10_000))
+    few, many = (min(cost(number) for _ in range(3)) for number in (50, 5_000))
 
     assert many < few * 4, "a scan of all hosts would be a hundred times"

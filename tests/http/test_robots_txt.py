@@ -2,7 +2,7 @@ import re
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.errors import InvalidURL
@@ -362,16 +362,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files_cost_little(body):
-    started = time.perf_counter()
+    started = time.process_time()
     robots = Robots.parse(body.encode())
     for agent in ("a", "FooBot"):
         robots.allowed(agent, SITE + LONG_PATH)
         robots.crawl_delay(agent)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=200), st.text(st.characters(codec=None), max_size=10), st.text("/a*$%?"))
 def test_no_file_makes_it_raise(body, agent, path):
     for text in (body, b"User-agent: *\nDisallow:" + body):
@@ -395,7 +394,6 @@ patterns = st.builds("/{}{}".format, st.text("ab*/", max_size=6), st.sampled_fro
 paths = st.text("ab/", max_size=8).map("/{}".format)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), patterns), max_size=6), paths)
 @example([(True, "/a"), (False, "/aaaaaa"), (False, "/a*")], "/a")
 def test_matching_equals_trying_everything(rules, path):

@@ -4,7 +4,7 @@ import json
 
 import gevent
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.analysis.spider_analyzer import analyzer_of
@@ -106,7 +106,6 @@ pages = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(pages, max_size=6), st.sampled_from([None, 2]))
 def test_a_crawl_comes_out_alike_with_an_analyzer_here_and_one_elsewhere(
     analyzers, visits, max_depth

@@ -1,7 +1,7 @@
 """The tree of a page is that of its text, whether bytes or text were parsed."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -27,7 +27,6 @@ def page(body, charset=""):
     return Response("http://site.test/", 200, {"content-type": f"text/html{charset}"}, body)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PARTS)).map(b"".join), st.sampled_from(CHARSETS))
 @example(b'\x1b$B$"\x1b(B', "; charset=iso-2022-jp")
 @example(b"<\0a\0>\0", "; charset=utf-16")

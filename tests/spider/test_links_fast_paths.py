@@ -1,7 +1,7 @@
 """The fast paths of links() find the same links as the general one."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -87,7 +87,6 @@ def elsewhere(href):
         yield url
 
 
-@settings(deadline=None)
 @given(html, st.sampled_from([("a", "area"), ("a",), ("area",)]), st.booleans())
 @example("<a href=/1><area href=/2><a href=/3 rel=nofollow><a href>", ("a", "area"), True)
 def test_links_are_those_that_the_standards_find_one_by_one(body, names, nofollow):
@@ -96,7 +95,6 @@ def test_links_are_those_that_the_standards_find_one_by_one(body, names, nofollo
     )
 
 
-@settings(deadline=None)
 @given(html, st.sampled_from([("a", "area"), ("a",), ("area",)]), st.booleans())
 def test_anchors_are_found_alike_alone_and_among_other_elements(body, names, nofollow):
     # A track without a source has no link, but it makes links() look for several elements.
@@ -107,7 +105,6 @@ def test_anchors_are_found_alike_alone_and_among_other_elements(body, names, nof
     assert alone == list(links(page(body), tags=(*names, "track"), nofollow=nofollow))
 
 
-@settings(deadline=None)
 @given(html, st.booleans())
 @example("<base href=/below/><a href=x>", True)
 def test_plain_text_is_read_alike_however_it_is_declared_and_however_long_it_is(body, nofollow):

@@ -225,7 +225,7 @@ def test_a_site_of_pages_and_its_archive_are_the_same_site(path):
 header_values = st.text(st.characters(max_codepoint=255), max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.binary(max_size=200), st.integers(100, 599), st.lists(header_values)),
@@ -249,7 +249,6 @@ def test_bodies_in_are_bodies_out(tmp_path_factory, exchanges):
             assert len(response.headers.all("x-a")) == len(values)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_a_damaged_archive_is_an_error_of_ours_and_no_other(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("warc") / data.draw(st.sampled_from(["a.warc", "a.warc.gz"]))

@@ -68,7 +68,7 @@ def asked(site, target, proxied, **fields):
     return Request(site.url(path, address), proxy=proxy, **fields)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(wishes(), min_size=2, max_size=12))
 def test_a_request_is_sent_the_same_whatever_was_sent_before(site, sequence):
     with CurlFetch(max_connections=1, limits=Limits(total=20)) as used:

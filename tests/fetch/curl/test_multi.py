@@ -52,7 +52,7 @@ def fetch_all(fetch, site, delays):
 delays = st.lists(st.sampled_from([0, 0.001, 0.003]), min_size=1, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(delays, st.integers(1, 4), delays, st.integers(1, 3), st.integers(0, 5))
 def test_a_server_never_has_more_open_requests_than_the_limit_of_connections(
     site, visited, first, most, second, fewer, after
@@ -168,7 +168,6 @@ steps = st.one_of(
 HELD = ["silent", "silent", "silent", "rest"]
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(steps, max_size=40), st.integers(1, 4), st.integers(1, 3))
 @example([*HELD, ("kill", 0)], 1, 9)
 @example([*HELD, ("kill", 0), ("kill", 1)], 1, 9)

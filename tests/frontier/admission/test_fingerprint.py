@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Request
@@ -124,7 +124,6 @@ def test_no_headers_are_none_however_given():
     )
 
 
-@settings(deadline=None)
 @given(*[st.tuples(st.text(), st.binary(), st.lists(st.tuples(st.text(), st.text())))] * 2)
 def test_fingerprints_are_equal_only_if_the_requests_are(one, other):
     def same(request):

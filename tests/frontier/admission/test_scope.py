@@ -2,7 +2,7 @@ import copy
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.admission.scope import Scope
@@ -305,7 +305,6 @@ PARTS_AFTER = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -332,7 +331,6 @@ def test_what_is_remembered_of_a_site_is_what_looking_again_would_say(met):
         assert scope.refusal(url, 1) == scope._host_refusal(url)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(codec=None), max_size=30), st.integers(0, 3))
 def test_no_text_makes_it_raise(text, depth):
     scope = Scope(["example.org"], max_depth=2)
@@ -347,7 +345,6 @@ def test_no_text_makes_it_raise(text, depth):
         assert type(error) is ValueError  # noqa: PT017 - not one of its subclasses
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.from_regex(r"([a-z]{1,3}\.){0,4}(org|co\.uk|github\.io|local|zz)", fullmatch=True))
 def test_what_an_entry_accepts_follows_from_the_registered_domain(name):
     try:
@@ -362,11 +359,11 @@ def test_what_an_entry_accepts_follows_from_the_registered_domain(name):
 
 def test_hostile_urls_cost_little():
     scope = Scope(["example.org"])
-    started = time.perf_counter()
+    started = time.process_time()
     for text in ("http://" + "a." * 500_000 + "org/", "http://" + "@" * 1_000_000, "x" * 1_000_000):
         scope.refusal(text, 0)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def patterns(include=(), exclude=()):

@@ -107,7 +107,7 @@ def test_no_key_is_forgotten_however_many_follow(make):
     assert len(seen) == len(many)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.binary(min_size=16, max_size=16)))
 def test_bloom_says_what_exact_says(given_keys):
     bloom, exact = BloomSeen(capacity=3), ExactSeen()

@@ -212,7 +212,6 @@ def test_an_ordinary_site_is_never_refused(paths):
             assert guard.refusal(f"{SITE}/{'/'.join(segments)}") is None
 
 
-@settings(max_examples=300)
 @given(st.text(max_size=60))
 def test_any_url_gets_an_answer(text):
     guard = TrapGuard(max_pages_per_host=5)
@@ -222,13 +221,13 @@ def test_any_url_gets_an_answer(text):
 
 def test_hostile_urls_cost_little():
     guard = TrapGuard(max_segments=10**9)
-    started = time.perf_counter()
+    started = time.process_time()
     guard.refusal(SITE + "/a/b" * 500)
     guard.refusal(SITE + "".join(f"/{n % 2}/{n}" for n in range(500)))
     guard.refusal(SITE + "/?" + "2020-" * 500)
     guard.refusal(SITE + "/" * 2000)
 
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_an_ordinary_url_costs_little():

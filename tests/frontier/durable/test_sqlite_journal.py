@@ -5,7 +5,7 @@ from random import Random
 
 import gevent
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Link, Request, Response
@@ -399,7 +399,6 @@ def test_ids_never_meet(life):
     assert len(ids) == 4
 
 
-@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 40), window=st.sampled_from([1, 5, 50]))
 def test_no_crash_ever_loses_a_page(tmp_path_factory, seed, size, window):
     """Whatever is committed when, and however often it crashes: every page, each settled once."""

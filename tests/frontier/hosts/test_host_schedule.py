@@ -2,7 +2,7 @@ import heapq
 import itertools
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.hosts.host import Address
@@ -153,7 +153,6 @@ def test_draining_takes_out_all_requests():
     assert len(hosts) == 0
 
 
-@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32),
     per_host=st.integers(1, 3),

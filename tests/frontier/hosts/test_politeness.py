@@ -72,9 +72,7 @@ def test_waits_grow_from_failure_to_failure_up_to_a_limit():
 
 
 class TestGaps:
-    @settings(
-        max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-    )
+    @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         delay=st.sampled_from([0.02, 0.05]),
         per_host=st.integers(1, 2),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import gevent
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Request, Response
@@ -81,7 +81,6 @@ def outcome(spider, call, most, *, timed):
     return [one for one in found if one is not None], raised, figures, spider.closed
 
 
-@settings(deadline=None)
 @given(
     found=st.lists(st.sampled_from(FOUND), max_size=6),
     way=st.sampled_from(["one", "list", "generator", "iterator"]),
@@ -96,7 +95,6 @@ def test_the_short_way_gives_and_counts_what_the_long_way_does(found, way, failu
     assert short[1] is failure
 
 
-@settings(deadline=None)
 @given(found=st.lists(st.sampled_from(FOUND[1:]), min_size=1, max_size=6), data=st.data())
 @pytest.mark.parametrize("way", ["list", "generator", "iterator"])
 def test_given_up_halfway_both_ways_have_given_and_closed_the_same(way, found, data):
