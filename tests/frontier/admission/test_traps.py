@@ -227,7 +227,7 @@ def test_hostile_urls_cost_little():
     guard.refusal(SITE + "/?" + "2020-" * 500)
     guard.refusal(SITE + "/" * 2000)
 
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2
 
 
 def test_an_ordinary_url_costs_little():
@@ -237,4 +237,4 @@ def test_an_ordinary_url_costs_little():
     for url in urls:
         guard.refusal(url)
 
-    assert (time.process_time() - started) / len(urls) < 20e-6
+    assert (time.process_time() - started) / len(urls) < 100e-6

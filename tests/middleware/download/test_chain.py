@@ -183,11 +183,9 @@ def test_a_cached_answer_does_not_make_its_host_wait(crawl, named):
     answers = named("a", before=lambda r: Response(r.url, 200, flags=frozenset({"cached"})))
     pages = [f"{HOME}{n}" for n in range(10)]
 
-    began = monotonic()
-    summary, _ = crawl(pages, Site({}), answers, delay=0.2, jitter=0.0)
+    summary, _ = crawl(pages, Site({}), answers, delay=3600.0, jitter=0.0)
 
     assert summary.urls.done == 10
-    assert monotonic() - began < 1
 
 
 # -- refuse -----------------------------------------------------------------------------------
