@@ -199,4 +199,4 @@ def test_a_hostile_declaration_costs_no_time(body, content_type):
     decode(body, content_type)
 
     # Repeated reading of a run of blanks took seconds, and blocked every other greenlet.
-    assert time.process_time() - began < 0.05
+    assert time.process_time() - began < 1
