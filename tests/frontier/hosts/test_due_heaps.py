@@ -6,7 +6,7 @@ from crawler.frontier.hosts.politeness import Politeness
 from .scheduling import EXACT, begin, entries, request
 
 
-@pytest.mark.parametrize("number", [2_000, 20_000])
+@pytest.mark.parametrize("number", [1_000, 5_000])
 def test_the_heaps_have_about_one_entry_for_each_host(number):
     hosts = HostSchedule(Politeness(per_host=2, delay=1.0, **EXACT))
     now, in_flight = 0.0, []
