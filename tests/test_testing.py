@@ -177,5 +177,5 @@ def test_a_stopped_site_ends_its_connections():
         job = gevent.spawn(talk, site, GET)
         gevent.sleep(0.05)
 
-    assert job.get(timeout=5)[1] in {"closed", "reset"}
+    assert job.get(timeout=30)[1] in {"closed", "reset"}
     assert repr(site) == "<LoopbackSite stopped, 1 requests>"

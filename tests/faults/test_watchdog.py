@@ -286,6 +286,6 @@ def test_the_thread_ends_with_the_run():
 
     run(lambda response: [], time_limit=0.1)
 
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         while set(sys._current_frames()) - before:
             gevent.sleep(0.02)

@@ -49,7 +49,7 @@ def running(
         yield scheduler, errors
         if scheduler.status.value == "started":
             scheduler.stop(timeout=1)
-        reader.join(timeout=5)
+        reader.join(timeout=30)
     if own:
         fetch.close()
 

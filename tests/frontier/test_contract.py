@@ -259,7 +259,7 @@ def test_take_waits_for_a_request(frontier):
 
     frontier.admit(page())
 
-    assert taker.get(timeout=5).request.url == HOME
+    assert taker.get(timeout=30).request.url == HOME
 
 
 def test_several_takers_get_different_requests(frontier):
@@ -300,7 +300,7 @@ def test_paused_gives_nothing_and_resumed_goes_on(frontier):
 
     frontier.resume()
 
-    assert sorted(names([before.get(timeout=5), after.get(timeout=5)])) == ["1", "2"]
+    assert sorted(names([before.get(timeout=30), after.get(timeout=5)])) == ["1", "2"]
 
 
 @pytest.mark.parametrize("paused", [True, False])
@@ -399,7 +399,7 @@ def test_join_waits_for_the_last_settlement(frontier):
 
     frontier.settle(two, failed("x"))
 
-    assert waiter.get(timeout=5) is True
+    assert waiter.get(timeout=30) is True
 
 
 def test_join_is_over_at_once_when_nothing_is_outstanding(frontier):
@@ -425,7 +425,7 @@ def test_join_goes_on_when_something_is_admitted_before_it_wakes(frontier):
 
     frontier.settle(frontier.take(), DONE)
 
-    assert waiter.get(timeout=5) is True
+    assert waiter.get(timeout=30) is True
 
 
 def test_join_ends_when_the_frontier_is_closed_and_stays_so(frontier):
@@ -436,7 +436,7 @@ def test_join_ends_when_the_frontier_is_closed_and_stays_so(frontier):
     frontier.close()
     frontier.admit(page(2))
 
-    assert waiter.get(timeout=5) is False
+    assert waiter.get(timeout=30) is False
     assert frontier.join() is False
 
 
@@ -605,7 +605,7 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
     @precondition(lambda self: self.depths)
     @rule()
     def take(self):
-        with gevent.Timeout(5):
+        with gevent.Timeout(30):
             taken = self.frontier.take()
         depth = self.depths.pop(taken.request.url)
         assert taken.request.depth == depth
@@ -623,7 +623,7 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
     def put_back(self, which):
         request = self.taken.pop(which % len(self.taken))
         self.frontier.put_back(request)
-        with gevent.Timeout(5):
+        with gevent.Timeout(30):
             again = next(r for r in iter(self.frontier.take, None) if self.hold(r, request))
         self.taken.append(again)
 

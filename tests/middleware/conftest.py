@@ -73,7 +73,7 @@ def crawl():
             scheduler.start(first)
             assert scheduler.join(timeout=25)
             summary = scheduler.stop()
-            reader.join(timeout=5)
+            reader.join(timeout=30)
         urls = summary.urls
         assert urls.met == urls.admitted + sum(urls.turned_away.values())
         assert urls.admitted == urls.done + sum(urls.failed.values()) + sum(urls.refused.values())

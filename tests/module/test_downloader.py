@@ -55,7 +55,7 @@ def test_downloads_a_page_and_keeps_the_depth_of_its_request(site):
     downloader = Downloader(fetch)
     request = Request(site + "/robots.txt", depth=4)
 
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         response = downloader.download(request)
 
     assert response.reader().readline() == b"User-agent: *\n"
@@ -69,7 +69,7 @@ def test_downloads_a_page_and_keeps_the_depth_of_its_request(site):
 def test_any_status_is_an_answer(site, path, status):
     downloader = Downloader(fetch)
 
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         response = downloader.download(Request(site + path))
 
     assert response.status == status
@@ -80,7 +80,7 @@ def test_a_server_that_does_not_answer_is_a_timeout(site):
     downloader = Downloader(fetch)
     request = Request(site + "/slow", timeout=0.05)
 
-    with pytest.raises(DownloadError) as caught, gevent.Timeout(10):
+    with pytest.raises(DownloadError) as caught, gevent.Timeout(30):
         downloader.download(request)
 
     assert caught.value.kind == "timeout"
@@ -91,7 +91,7 @@ def test_a_server_that_does_not_answer_is_a_timeout(site):
 def test_a_missing_server_is_a_failure():
     request = Request("http://127.0.0.1:1/")
 
-    with pytest.raises(DownloadError, match=r"127\.0\.0\.1:1/") as caught, gevent.Timeout(10):
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1:1/") as caught, gevent.Timeout(30):
         Downloader(fetch).download(request)
 
     assert isinstance(caught.value.__cause__, OSError)

@@ -69,7 +69,7 @@ class Crawl:
     def state(self):
         """Return all counts, what waits in its order, items and failures."""
         counts, waiting = self.frontier.view.counts(), []
-        with gevent.Timeout(10):
+        with gevent.Timeout(30):
             while len(self.frontier.view):
                 taken = self.frontier.take()
                 request = taken.request

@@ -102,7 +102,7 @@ def test_an_item_dropped_after_the_counts_were_cleared_belongs_to_the_old_counts
     go = Event()
 
     def wait_and_drop(value):
-        go.wait(timeout=5)
+        go.wait(timeout=30)
         raise DropItem
 
     pipeline = Pipeline(wait_and_drop)
@@ -112,7 +112,7 @@ def test_an_item_dropped_after_the_counts_were_cleared_belongs_to_the_old_counts
     pipeline.clear()
     go.set()
 
-    assert call.get(timeout=5) is None
+    assert call.get(timeout=30) is None
     assert (pipeline.counts.called, pipeline.counts.dropped) == (0, 0)
 
 

@@ -161,7 +161,7 @@ def test_an_unregistered_module_finishes_its_calls_in_flight():
     go = Event()
 
     def fetch(request):
-        go.wait(timeout=5)
+        go.wait(timeout=30)
         return answer(request)
 
     d = downloader(fetch)
@@ -172,7 +172,7 @@ def test_an_unregistered_module_finishes_its_calls_in_flight():
     modules.unregister(d.mid)
     go.set()
 
-    assert call.get(timeout=5).status == 200
+    assert call.get(timeout=30).status == 200
     assert d.counts.completed == 1
 
 
@@ -197,7 +197,7 @@ def test_clear_forgets_every_module():
 def test_get_of_a_kind_without_modules_names_the_kind(kind, name):
     others = [m for m in (downloader(), analyzer(), Pipeline()) if not isinstance(m, kind)]
 
-    with pytest.raises(NoModule, match=f"no {name} is registered"), gevent.Timeout(5):
+    with pytest.raises(NoModule, match=f"no {name} is registered"), gevent.Timeout(30):
         registrar(*others).get(kind)
 
 
@@ -422,7 +422,7 @@ def test_a_module_that_left_before_the_waiter_ran_is_not_returned():
     assert not waiter.ready()
     modules.register(lasting)
 
-    assert waiter.get(timeout=5) is lasting
+    assert waiter.get(timeout=30) is lasting
 
 
 def test_get_waits_no_longer_than_its_timeout_whatever_else_registers():
@@ -437,7 +437,7 @@ def test_get_waits_no_longer_than_its_timeout_whatever_else_registers():
     assert waiter.ready()
     assert time.monotonic() - began > 0.05
     with pytest.raises(NoModule):
-        waiter.get(timeout=5)
+        waiter.get(timeout=30)
 
 
 def test_waiting_costs_no_cpu():

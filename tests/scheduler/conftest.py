@@ -100,7 +100,7 @@ def crawl(build):
         scheduler.start(first)
         assert scheduler.join()
         assert scheduler.idle
-        return scheduler.stop(), errors.get(timeout=5)
+        return scheduler.stop(), errors.get(timeout=30)
 
     return run
 

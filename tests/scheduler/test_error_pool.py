@@ -82,7 +82,7 @@ def test_a_consumer_that_reads_nothing_costs_the_others_nothing(pool):
         gevent.sleep(0)
     pool.close()
 
-    assert busy.get(timeout=5) == [str(n) for n in range(10)]
+    assert busy.get(timeout=30) == [str(n) for n in range(10)]
     assert read(lazy) == ["6", "7", "8", "9"]
     assert pool.dropped == 6
 
@@ -226,7 +226,7 @@ def test_every_consumer_gets_every_error_and_ends_after_the_stop(build):
     assert not any(consumer.ready() for consumer in consumers)
     scheduler.stop()
 
-    one, two = (consumer.get(timeout=5) for consumer in consumers)
+    one, two = (consumer.get(timeout=30) for consumer in consumers)
     assert len(one) == 20
     assert one == two
 
@@ -260,7 +260,7 @@ def test_the_last_errors_before_a_stop_are_flushed(build):
     stopping = gevent.spawn(scheduler.stop)
     gevent.idle()
     gate.set()
-    stopping.get(timeout=5)
+    stopping.get(timeout=30)
 
     assert [type(error) for error in scheduler.error_chan()] == [DownloadError]
     assert list(scheduler.error_chan()) == []
@@ -284,7 +284,7 @@ def test_initializing_anew_ends_the_old_channels(build, args):
 
     scheduler.init(*args(Site({})))
 
-    assert consumer.get(timeout=5) == []
+    assert consumer.get(timeout=30) == []
 
 
 def test_a_new_run_has_errors_of_its_own(build):

@@ -344,7 +344,7 @@ def test_data_wait_for_a_module_to_be_registered_and_none_is_lost(build, kind, b
     summary = scheduler.stop()
     assert summary.urls.done == 20
     assert summary.items.processed == 20
-    assert errors.get(timeout=5) == []
+    assert errors.get(timeout=30) == []
     balanced(summary, pending=0)
 
 
@@ -361,7 +361,7 @@ def test_data_that_waited_too_long_for_a_module_fail_once(build, kind, balanced,
     assert scheduler.join()
     summary = scheduler.stop()
     assert summary.urls.failed == {"no_module": 10}
-    assert len(errors.get(timeout=5)) == 10
+    assert len(errors.get(timeout=30)) == 10
     assert all(isinstance(error.__cause__, NoModule) for error in errors.value)
     assert len({error.request.url for error in errors.value}) == 10
     assert len(site.requests) == (0 if kind is Downloader else 10)
@@ -543,7 +543,7 @@ def test_a_score_that_raises_fails_the_datum_and_not_the_crawl(balanced):
         scheduler.summary()
     scheduler.registrar.unregister(downloaders[0].mid)
     balanced(scheduler.stop(), pending=0)
-    assert [type(error.__cause__) for error in errors.get(timeout=5)] == [ZeroDivisionError] * 3
+    assert [type(error.__cause__) for error in errors.get(timeout=30)] == [ZeroDivisionError] * 3
 
 
 # -- the time limit -----------------------------------------------------------------------------
@@ -633,7 +633,7 @@ def test_a_time_limit_holds_inside_and_never_outside():
             gevent.sleep(0.05)
         return "done"
 
-    assert gevent.spawn(work).get(timeout=5) == "done"
+    assert gevent.spawn(work).get(timeout=30) == "done"
     timer.close()
 
 
@@ -663,7 +663,7 @@ def test_a_killed_fetch_is_a_failure_and_its_worker_is_replaced(build, balanced)
     summary = scheduler.stop()
     assert summary.urls.done == 4
     assert summary.urls.failed == {"killed": 1}
-    [error] = errors.get(timeout=5)
+    [error] = errors.get(timeout=30)
     assert (error.kind, error.request.url) == ("killed", HOME + "0")
     assert isinstance(error.__cause__, GreenletExit)
     balanced(summary, pending=0)

@@ -282,7 +282,7 @@ def test_copies_of_one_request_are_requests_of_their_own(build, balanced):
     scheduler.start([model.replace(url=f"{HOME}{n}") for n in range(4)])
     scheduler.add(model.replace(url=f"{HOME}4"))
 
-    assert scheduler.join(timeout=5)
+    assert scheduler.join(timeout=30)
     summary = scheduler.stop()
     assert summary.urls.done == 5
     balanced(summary, pending=0)
@@ -469,7 +469,7 @@ def test_stop_finishes_what_is_in_flight(build, page):
     gevent.idle()
     assert scheduler.status is S.STOPPING
     gate.set()
-    summary = stopping.get(timeout=5)
+    summary = stopping.get(timeout=30)
 
     assert summary.status == "stopped"
     assert summary.urls.done == 1
@@ -563,7 +563,7 @@ def test_waiting_for_itself_is_refused_inside_a_module(build, call, where):
     scheduler = build(fetch, parse, processors=[process])
     scheduler.start(HOME)
 
-    assert scheduler.join(timeout=5)
+    assert scheduler.join(timeout=30)
     assert caught
     assert all("inside a module would wait for itself" in text for text in caught)
     assert scheduler.status is S.STARTED
@@ -600,7 +600,7 @@ def test_a_with_block_waits_for_a_stop_under_way(args):
         gevent.idle()
 
     assert scheduler.status is S.STOPPED
-    stopping.get(timeout=5)
+    stopping.get(timeout=30)
 
 
 def test_a_with_block_may_end_before_anything_began():
@@ -708,7 +708,7 @@ def test_join_ends_when_the_scheduler_stops_and_says_that_something_is_left(in_s
 
     scheduler.stop(timeout=0)
 
-    assert waiter.get(timeout=5) is False
+    assert waiter.get(timeout=30) is False
     assert scheduler.join() is False
     assert not scheduler.idle
 
@@ -738,7 +738,7 @@ def test_a_downloader_registered_while_running_takes_part(build, page):
     scheduler.registrar.register(Downloader(helper))
     scheduler.add(HOME + "a")
 
-    assert scheduler.join(timeout=5)
+    assert scheduler.join(timeout=30)
     assert [module.called for module in scheduler.summary().downloaders][1] >= 1
 
 

@@ -108,7 +108,7 @@ def test_wait_is_woken_even_by_a_state_that_has_passed():
     with life.step(Status.STARTING, Status.STARTED):
         pass
 
-    waiter.get(timeout=5)
+    waiter.get(timeout=30)
     assert life.status is Status.STARTED
 
 

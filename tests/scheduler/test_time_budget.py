@@ -21,7 +21,7 @@ def beside():
             running.append(gevent.spawn(end))
         return frontier
 
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         yield begin, running
     gevent.killall(running)
 

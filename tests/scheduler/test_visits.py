@@ -19,7 +19,7 @@ def frontier():
 
 @pytest.fixture
 def visits(frontier):
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         yield Visits(frontier, Memory(in_flight=1000), downloads=2)
 
 

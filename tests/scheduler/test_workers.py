@@ -46,7 +46,7 @@ def bench():
         made.append(Bench(*args))
         return made[-1]
 
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         yield build
     for bench in made:
         bench.visits.ending = True

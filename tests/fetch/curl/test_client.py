@@ -236,7 +236,7 @@ def test_a_forked_child_leaves_the_connections_of_its_parent_alone(serve):
         if not child:
             ours = False
             try:
-                with gevent.Timeout(10):
+                with gevent.Timeout(30):
                     ours = fetch(Request(site.url())).body == b"page"
                 fetch.close()
             finally:

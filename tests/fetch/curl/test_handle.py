@@ -80,7 +80,7 @@ def test_a_request_is_sent_the_same_whatever_was_sent_before(site, sequence):
 
 @pytest.mark.parametrize("before", [[None], [20.0], [20.0, None], [None, 20.0]])
 def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
-    with CurlFetch(limits=Limits(total=20)) as fetch, gevent.Timeout(10):
+    with CurlFetch(limits=Limits(total=20)) as fetch, gevent.Timeout(30):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
 
@@ -92,7 +92,7 @@ def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
 
 @pytest.mark.parametrize("before", [[20.0], [20.0, 25.0]])
 def test_the_timeout_of_a_request_does_not_hold_for_the_next_one_without(site, before):
-    with CurlFetch(limits=Limits(total=0.2)) as fetch, gevent.Timeout(10):
+    with CurlFetch(limits=Limits(total=0.2)) as fetch, gevent.Timeout(30):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
 

@@ -207,7 +207,7 @@ def play(played, script, visited):
 def test_a_transfer_that_cannot_start_fails_and_the_others_continue(site):
     elsewhere, easy = pycurl.CurlMulti(), pycurl.Curl()
     elsewhere.add_handle(easy)
-    with CurlFetch() as fetch, gevent.Timeout(5):
+    with CurlFetch() as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
         failing = gevent.spawn(fetch._multi.perform, easy)
         going = gevent.spawn(fetch, Request(site.url()))
@@ -222,7 +222,7 @@ def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visite
     visited.on_hit = lambda: hits.append(1)
     easy = pycurl.Curl()
     easy.setopt(pycurl.URL, site.url())
-    with CurlFetch() as fetch, gevent.Timeout(5):
+    with CurlFetch() as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
         waiting = gevent.spawn(fetch._multi.perform, easy)
         get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same iteration

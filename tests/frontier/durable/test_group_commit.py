@@ -34,7 +34,7 @@ def test_a_failure_nobody_waited_for_is_told(tmp_path):
         closer = gevent.spawn(journal.close)
         gevent.sleep(0.1)
         other.execute("COMMIT")
-    with gevent.Timeout(10):
+    with gevent.Timeout(30):
         closer.join()
 
     assert "no such table: facts" in str(journal.commits.failure)

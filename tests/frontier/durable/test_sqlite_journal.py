@@ -68,7 +68,7 @@ def life(tmp_path):
 
 
 def take(frontier):
-    with gevent.Timeout(5):
+    with gevent.Timeout(30):
         return frontier.take()
 
 

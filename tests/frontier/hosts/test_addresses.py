@@ -29,7 +29,7 @@ def looked_up(addresses, *names):
     hosts = [Host(name) for name in names]
     for host in hosts:
         addresses.look_up(host)
-    addresses._lookups.join(timeout=5)
+    addresses._lookups.join(timeout=30)
     return hosts
 
 
@@ -52,6 +52,6 @@ def test_after_close_no_host_is_reported(addresses, found):
     addresses.look_up(Host("a.test"))
 
     addresses.close()
-    addresses._lookups.join(timeout=5)
+    addresses._lookups.join(timeout=30)
 
     assert not found

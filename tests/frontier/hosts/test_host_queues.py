@@ -122,7 +122,7 @@ def test_what_may_be_due_earlier_wakes_the_sleepers(queues, host, change):
 
     change(queues)
 
-    sleeper.join(timeout=5)
+    sleeper.join(timeout=30)
     assert sleeper.dead
 
 

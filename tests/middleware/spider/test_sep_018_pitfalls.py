@@ -199,7 +199,7 @@ def test_pitfall_04_robots_failure_releases_those_who_wait(answer, are_allowed):
     gevent.idle()
     gate.set()
 
-    assert [greenlet.get(timeout=5) for greenlet in waiting] == [are_allowed] * 5
+    assert [greenlet.get(timeout=30) for greenlet in waiting] == [are_allowed] * 5
 
 
 def test_pitfall_05_internal_requests_are_not_filtered():
