@@ -1,19 +1,16 @@
-import os
-import subprocess
-import sys
-
 import pytest
+
+from ..cli.conftest import crawler
 
 
 @pytest.fixture
-def bench(tmp_path):
+def bench(tmp_path, monkeypatch):
     """Run a command of the group; its results go to a history of their own."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
-    def run(*words, check=True):
-        command = [sys.executable, "-m", "crawler", "bench", *words]
-        environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=50, check=check, env=environment
-        )
+    def run(*words, code=0):
+        done = crawler("bench", *words, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        return done
 
     return run

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from crawler.bench.measuring import history
+from crawler.cli.commands.bench import crawls, parts
+from crawler.cli.commands.bench.options import print_and_save
 
 COMMANDS = {
     "crawl": ["--pages", "30", "--repeats", "1", "--concurrency", "4"],
@@ -23,20 +25,25 @@ FIRST_ROWS = {
 
 
 @pytest.mark.parametrize("command", FIRST_ROWS)
-def test_prints_a_table_that_has_ratios_before_times(bench, command):
-    lines = bench(command, *COMMANDS[command]).stdout.splitlines()
+def test_prints_a_table_that_has_ratios_before_times_or_every_sample_as_json(
+    bench, monkeypatch, command
+):
+    """One run is printed in both forms: it takes seconds."""
+
+    def print_twice(report, text, *, history, as_json):
+        print_and_save(report, text, history=history, as_json=False)
+        print_and_save(report, text, history=history, as_json=True)
+
+    for module in (crawls, parts):
+        monkeypatch.setattr(module, "print_and_save", print_twice)
+    *lines, last = bench(command, *COMMANDS[command]).stdout.splitlines()
 
     head = next(line for line in lines if "µs" in line)
     first = lines[lines.index(head) + 1]
     assert head.index("×") < head.index("µs")
     assert first.startswith(FIRST_ROWS[command])
     assert "1.00" in first
-
-
-@pytest.mark.parametrize("command", [name for name in FIRST_ROWS if name != "crawl"])
-def test_prints_every_sample_as_json(bench, command):
-    report = json.loads(bench(command, *COMMANDS[command], "--json").stdout)
-
+    report = json.loads(last)
     assert report["command"] == command
     assert next(iter(report["rows"])) == FIRST_ROWS[command]
     assert report["failures"] == []
@@ -69,16 +76,15 @@ def test_analyzers_are_compared_on_the_same_pages(bench):
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_measured(bench, words, complaint):
-    refused = bench(*words, check=False)
+    refused = bench(*words, code=2)
 
-    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stdout == ""
     assert complaint in refused.stderr
 
 
 def test_a_result_that_cannot_be_saved_is_printed(bench):
-    shown = bench("pool", *COMMANDS["pool"], "--history", "/dev/full", check=False)
+    shown = bench("pool", *COMMANDS["pool"], "--history", "/dev/full", code=6)
 
-    assert shown.returncode == 6
     assert "gevent Queue" in shown.stdout
     assert "the result cannot be saved: " in shown.stderr
 

@@ -19,23 +19,18 @@ OWN_CONTENDERS = (crawl.BARE, crawl.OURS, crawl.RECORDS, crawl.DURABLE)
 CHEAT = "cheating:crawl_one_page"
 
 
-def test_a_crawl_has_one_sample_per_repeat_and_shows_whether_targets_hold(bench):
-    words = [*OPTIONS, "--repeats", "2"]
+def test_a_crawl_of_several_hosts_has_one_sample_per_repeat_and_shows_whether_targets_hold(bench):
+    words = [*OPTIONS, "--repeats", "2", "--hosts", "7"]
     report = json.loads(bench("crawl", *words, "--json").stdout)
 
-    assert report["setting"]["pages"] == 30
+    setting = report["setting"]
+    assert (setting["pages"], setting["hosts"], setting["per_host"]) == (30, 7, 2)
+    assert crawl.OURS.name in report["rows"]
     assert {len(samples["cpu_us"]) for samples in report["rows"].values()} == {2}
     limit, durable = report["targets"]
     assert (limit["bound"], durable["bound"]) == (1.6, 0.8)
     assert limit["holds"] == (limit["value"] <= 1.6)
     assert durable["holds"] == (durable["value"] >= 0.8)
-
-
-def test_a_crawl_over_several_hosts_is_complete_too(bench):
-    report = json.loads(bench("crawl", *OPTIONS, "--hosts", "7", "--json").stdout)
-
-    assert (report["setting"]["hosts"], report["setting"]["per_host"]) == (7, 2)
-    assert crawl.OURS.name in report["rows"]
 
 
 def test_a_contender_that_fails_is_named_and_the_others_are_shown(monkeypatch, tmp_path, capsys):
