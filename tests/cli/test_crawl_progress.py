@@ -99,8 +99,13 @@ def test_the_bottleneck_of_a_real_crawl(pages, settings, name):
         spider = PageSpider(start_urls=[site.url()])
         with stream(spider, settings=Settings.load(code=FREE | settings)) as result:
             progress = CrawlProgress(result.scheduler, NO_BUDGET)
-            read_until(progress, lambda: result.summary.elapsed > 1)
+
+            def leads():
+                bottleneck, _ = progress.bottlenecks.longest
+                return bottleneck.name == name
+
+            # On a busy machine something else may take the most time at first, not in the end.
+            read_until(progress, lambda: result.summary.elapsed > 1 and leads())
             result.stop(0)
 
-    bottleneck, _ = progress.bottlenecks.longest
-    assert bottleneck.name == name
+    assert leads()
