@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from time import monotonic
 from typing import Any
 
@@ -250,6 +251,7 @@ class Frontier:
         restorer.recall(restored, self._robots, parts.clock())
         journal.overflow.open(restorer)
         journal.include("frontier", self._figures)
+        journal.include("counts", lambda: asdict(self.view.counts()))
         same_scope = figures.get("scope", parts.rules.scope.text) == parts.rules.scope.text
         if self.resumed:
             self._links.resume(same_scope=same_scope)

@@ -84,7 +84,7 @@ class JobView:
                 raise JobError(f"{state} cannot be read: {error}") from error
             if not version:
                 raise JobError(f"{state} cannot be read: it is empty, or damaged")
-            if version != FORMAT:
+            if version not in (1, FORMAT):
                 raise JobError(
                     f"{state} has format {version}, and this version reads format {FORMAT}"
                 )
@@ -109,6 +109,17 @@ class JobView:
         return ""
 
     def counts(self) -> UrlCounts:
+        """Return what had become of the URLs met at the last commit."""
+        counts = self.fact("counts")
+        return self._counted() if counts is None else UrlCounts(**counts)
+
+    def summary(self) -> Mapping[str, Any] | None:
+        """Return the summary of the crawl as it was about a second ago at most, or at its end."""
+        summary: Mapping[str, Any] | None = self.fact("summary")
+        return summary
+
+    def _counted(self) -> UrlCounts:
+        """Count the rows: format 1 has no other counts, and only one row for a URL turned away."""
         by_outcome: dict[str, dict[str, int]] = {}
         query = "SELECT coalesce(status, 'pending'), reason, count(*) FROM urls GROUP BY 1, 2"
         for status, reason, number in self._rows(query):

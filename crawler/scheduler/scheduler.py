@@ -18,7 +18,7 @@ from .args import DataArgs, ModuleArgs, RequestArgs
 from .error_pool import ErrorPool
 from .run import Run
 from .status import Life, Status
-from .summary import ErrorCounts, ItemCounts, Summary
+from .summary import ErrorCounts, ItemCounts, LiveSummary, Summary
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,7 @@ class Scheduler:
         self._data_args = DataArgs()
         self._module_args: ModuleArgs
         self._run: Run
+        self._live_summary = LiveSummary(self.summary)
         #: The limit that stopped the last run, if one did: memory_limit.
         self.stopped_by = ""
         #: Modules may be registered and removed while the scheduler runs.
@@ -81,6 +82,8 @@ class Scheduler:
                 module.clear()
             run.begin()
             self._run = run
+            if self._request_args.journal is not None:
+                self._request_args.journal.include("summary", self._live_summary)
         log.info("started with %d requests", len(requests))
 
     def add(self, request: Request | str) -> bool:
@@ -128,6 +131,9 @@ class Scheduler:
         self._not_inside("stop()", "gevent.spawn(scheduler.stop)")
         with self._life.step(Status.STOPPING, Status.STOPPED, on_error=Status.STOPPED):
             self._run.end(timeout)
+        self._live_summary.renew()
+        if self._request_args.journal is not None:
+            self._request_args.journal.commits.write(anyway=True)
         log.info("stopped with %d requests pending", self._run.frontier.view.counts().pending)
         return self.summary()
 

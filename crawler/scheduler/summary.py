@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from ..buffer import PoolFigures
@@ -13,6 +14,9 @@ from ..frontier import UrlCounts
 from ..module import ModuleSummary
 from .args import DataArgs
 from .meter import Latency
+
+#: Seconds between two live summaries.
+_INTERVAL = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,23 @@ class Summary:
 
     def __str__(self) -> str:
         return json.dumps(self.to_dict(), indent=4)
+
+
+class LiveSummary:
+    """Returns what *take* returns as plain values, once a second at most; None in between."""
+
+    def __init__(self, take: Callable[[], Summary], clock: Callable[[], float] = monotonic) -> None:
+        self._take = take
+        self._clock = clock
+        self._due = 0.0
+
+    def __call__(self) -> dict[str, Any] | None:
+        now = self._clock()
+        if now < self._due:
+            return None
+        self._due = now + _INTERVAL
+        return self._take().to_dict()
+
+    def renew(self) -> None:
+        """Let the next call return a summary in any case."""
+        self._due = 0.0

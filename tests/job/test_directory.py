@@ -218,7 +218,7 @@ def test_the_story_of_each_url(tmp_path, site):
     away = stories["http://elsewhere.test/"]
     assert (away.status, away.reason) == ("turned_away", "domain")
     assert counts.done == 5
-    assert counts.turned_away == {"domain": 1}
+    assert counts.turned_away == {"domain": 1, "seen": 2}
 
 
 def test_a_url_turned_away_and_admitted_later_is_told_once(tmp_path):
@@ -267,3 +267,25 @@ def test_only_job_directories_are_found(tmp_path, site):
     assert find_jobs(tmp_path) == [tmp_path / "one"]
     with pytest.raises(JobError, match="is no job directory"):
         JobView(tmp_path / "other")
+
+
+def test_the_figures_of_a_running_job_are_those_of_its_last_commit(tmp_path, site):
+    """They agree with the rows of that moment, which nobody has to count."""
+    seen = []
+    with gevent.Timeout(30), Job(tmp_path) as job:
+        spider = PageSpider(start_urls=[site.url("/")])
+        with stream(spider, job=job, **QUICK) as result:
+            for _ in result:
+                job.journal.commits.flush(anyway=True)
+                with JobView(tmp_path) as view:
+                    view._connection.execute("BEGIN")  # both are to be of one moment
+                    counts, rows = view.counts(), view._counted()
+                seen.append((counts.admitted, counts.done, counts.pending))
+                assert seen[-1] == (rows.admitted, rows.done, rows.pending)
+        counts = result.summary.urls
+
+    assert len(set(seen)) > 1
+    with JobView(tmp_path) as view:
+        assert view.counts() == counts
+        assert view.summary()["status"] == "stopped"
+        assert view.summary()["urls"]["done"] == counts.done == 5

@@ -149,7 +149,8 @@ class GroupCommit:
         batch, self.batch = self.batch, Batch()
         notes, self._notes = self._notes, {}
         try:
-            facts = {name: figures() for name, figures in self.figures.items()} | notes
+            asked = {name: figures() for name, figures in self.figures.items()}
+            facts = {name: value for name, value in asked.items() if value is not None} | notes
             self._store.commit(batch, facts | self.outputs.write(batch.outputs))
         except Exception as error:  # whatever it is, nothing may be committed after it
             self.fail(error)

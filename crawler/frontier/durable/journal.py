@@ -97,7 +97,7 @@ class Journal(Protocol):
         """Yield the links that earlier processes have turned away, and why."""
 
     def include(self, name: str, figures: Callable[[], Any]) -> None:
-        """Commit what *figures* returns, as JSON, by *name* with each group."""
+        """Commit what *figures* returns, as JSON, by *name* with each group; None is left out."""
 
     def admitted(
         self, found: Request | Link, key: bytes, host: str, awaited_by: str | None
