@@ -134,7 +134,7 @@ def _closed(output: Output) -> JobError | None:
         output.close()
     except Exception as error:  # the others are to be closed as well
         failure = JobError(
-            f"cannot finish {output.path}: {error}; put that right and go on with the same command"
+            f"cannot finish {output.path}: {error}; correct that and run the same command to continue"
         )
         failure.__cause__ = error
         return failure

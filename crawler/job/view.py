@@ -1,4 +1,4 @@
-"""What job directories tell: which there are, and the story of each of their URLs."""
+"""JobView: the figures of a job and the story of each of its URLs, read from outside."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 @dataclass(frozen=True, slots=True)
 class Story:
     """
-    What became of a URL, under the address that was asked for.
+    What became of a URL, under the URL of its first request.
 
     *status* is done, failed, refused or turned_away, or pending. Times are seconds since
     1970; *code*, *bytes* and *seconds* are those of the last response.
@@ -68,13 +68,13 @@ class Story:
 
 
 class JobView:
-    """A job directory, to be looked at; whether a process works in it does not matter."""
+    """Reads a job directory, whether a process works in it or not."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         state = self.path / STATE
         if not state.is_file():
-            raise JobError(f"{self.path} is no job directory: it has no {STATE}")
+            raise JobError(f"{self.path} is not a job directory: {STATE} is missing")
         with ExitStack() as on_error:
             try:
                 self._connection = sqlite3.connect(f"{state.resolve().as_uri()}?mode=ro", uri=True)
@@ -92,12 +92,12 @@ class JobView:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the job is about, as it was noted when it began; empty if that is not readable."""
+        """What the job is about, as written when it began; empty if that cannot be read."""
         return read_about(self.path)
 
     @property
     def user(self) -> str:
-        """Who works in it at this moment; empty if nobody does."""
+        """The process that works in it now; empty if none does."""
         try:
             with (self.path / LOCK).open() as lock:
                 try:
@@ -143,7 +143,7 @@ class JobView:
             yield _story(row)
 
     def why(self, url: str) -> list[Story]:
-        """Return what happened to *url*: as it was asked for, or as where another was sent."""
+        """Return what happened to *url*: as a request of its own, or as the target of a redirect."""
         try:
             key = key_of(url)
         except InvalidURL:
@@ -151,7 +151,7 @@ class JobView:
         return [_story(row) for row in self._rows(_STORIES, (key, url, json.dumps(url)))]
 
     def fact(self, name: str) -> Any:
-        """Return what was noted of *name*; None if nothing was, or it is damaged."""
+        """Return the value committed as *name*; None if there is none, or it is damaged."""
         for value, sealed in self._rows("SELECT value, seal FROM facts WHERE name = ?", (name,)):
             return json.loads(value) if sealed == seal(name, value) else None
         return None
@@ -180,16 +180,16 @@ def find_jobs(root: str | os.PathLike[str]) -> list[Path]:
 
 
 def directory_name(text: str) -> str:
-    """Return a name for a job's directory, which *text*, whatever it is, cannot lead out of."""
+    """Return a name for a job's directory; no *text* can make it lead out of its parent."""
     return _NOT_IN_A_NAME.sub("_", text).strip("._")[:100] or "crawl"
 
 
 def _story(row: tuple[Any, ...]) -> Story:
-    told = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    told |= {"status": told["status"] or "pending", "reason": told["reason"] or ""}
+    fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    fields |= {"status": fields["status"] or "pending", "reason": fields["reason"] or ""}
     for name in ("redirects", "attempts"):
         try:
-            told[name] = tuple(json.loads(told[name])) if told[name] else ()
+            fields[name] = tuple(json.loads(fields[name])) if fields[name] else ()
         except ValueError as error:
-            raise JobError(f"the {name} of {told['url']} are damaged: {error}") from error
-    return Story(**told)
+            raise JobError(f"the {name} of {fields['url']} are damaged: {error}") from error
+    return Story(**fields)

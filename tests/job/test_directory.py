@@ -265,7 +265,7 @@ def test_only_job_directories_are_found(tmp_path, site):
     (tmp_path / "other").mkdir()
 
     assert find_jobs(tmp_path) == [tmp_path / "one"]
-    with pytest.raises(JobError, match="is no job directory"):
+    with pytest.raises(JobError, match="is not a job directory"):
         JobView(tmp_path / "other")
 
 

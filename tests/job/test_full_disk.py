@@ -63,7 +63,7 @@ def check_failed(path, code, failure):
     assert str(path) in str(failure)
     assert "\n" not in str(failure)
     if isinstance(failure, JobError):
-        assert "put that right" in str(failure)
+        assert "correct that and" in str(failure)
 
 
 def check_whole(path, site, code):

@@ -194,7 +194,7 @@ def test_a_page_that_ends_three_processes_is_set_aside(tmp_path, site, fatal):
     assert len(urls) == len(set(urls)) == 29
     if code == 7:
         assert "/page/3 " in ended[0].stderr
-        assert "go on with the same command" in ended[0].stderr
+        assert "run the same command to continue" in ended[0].stderr
 
 
 def test_a_kill_now_and_then_sets_nothing_aside(tmp_path, site):

@@ -12,7 +12,7 @@ from ...url import resolve_or_keep
 from .fingerprint import fingerprint_of
 from .seen import ExactSeen, Seen
 
-#: Why a link is refused when it is found again, and the depth from which on it is.
+#: The smallest depth at which a link is turned away when it is found again, and the reason.
 Answer = tuple[int, str]
 
 #: How many links are remembered; then all are forgotten.

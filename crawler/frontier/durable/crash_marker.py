@@ -119,7 +119,7 @@ class AnalysisMarks:
         the next process sets the page aside if it has ended others too.
         """
         self._marker.blame(number_of(request))
-        log.critical("%s never ends: leaving it; go on with the same command", request)
+        log.critical("%s never ends: the process ends; run the same command to continue", request)
         os._exit(STUCK)
 
 

@@ -121,7 +121,7 @@ class GroupCommit:
         if self.failure is None:
             self.failure = JobError(
                 f"cannot write to {self._store.path.parent}: {error}; what is there is whole: "
-                f"put that right and go on with the same command"
+                f"correct that and run the same command to continue"
             )
             self.failure.__cause__ = error
             self._written.set()

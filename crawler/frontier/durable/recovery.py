@@ -26,13 +26,13 @@ from .store import Store
 #: the last time, so that it is known to be the cause; and however many there were beside it.
 STRIKES = 3
 _MOST_STRIKES = 10
-#: Reasons for which a URL was settled that hold for one process only.
+#: Reasons to refuse a URL that hold for one process only.
 CUT_OFF = ("page_limit", "byte_limit", "time_limit", "error_limit", "slow")
 
-#: What SELECT has of a row, and how it ended.
+#: The columns of SELECT, and how a row ended.
 _ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls WHERE id > ? ORDER BY id"  # noqa: S608
 _COUNTS = "SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id) FROM urls"
-#: Rows that no version of this has written.
+#: Rows that no version of the crawler has written.
 _STRANGE = """
 SELECT id FROM urls WHERE typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
     OR typeof(host) != 'text' OR typeof(depth) != 'integer'
@@ -78,7 +78,7 @@ class Recovered:
 
 
 def recover(store: Store, traps: TrapGuard, *, window: int) -> Recovered:
-    """Read all that *store* has, put right what can be, and start the ids above the last one."""
+    """Read all of *store*, repair what can be repaired, and let new ids start above the last one."""
     with store.change_all() as change:
         _requeue(change)
         rows, waiting, last = next(store.rows(_COUNTS))
@@ -91,7 +91,7 @@ def recover(store: Store, traps: TrapGuard, *, window: int) -> Recovered:
             reader.read(some)
         for number, outcome in reader.repairs:
             _repair(change, number, outcome)
-        # Nothing seals what is in the index.
+        # No seal protects the index.
         change("DROP INDEX IF EXISTS waiting")
         if found.by_host:
             change(INDEX)
@@ -107,7 +107,7 @@ def _take_figures(store: Store, found: Recovered) -> None:
 
 
 def _all_rows(store: Store) -> Iterator[list[Values]]:
-    """Yield every row, many at a time; from where text is none, it is read with its faults."""
+    """Yield every row, many at a time; from the first damaged text on, text is read with its faults."""
     last = _BEFORE_ALL
     try:
         for some in store.chunks(_ROWS, last):
@@ -119,16 +119,16 @@ def _all_rows(store: Store) -> Iterator[list[Values]]:
 
 
 class _Reader:
-    """Takes in the rows; those that wait or are done, as most are, with little ado."""
+    """Takes in the rows; most wait or are done, and cost little."""
 
     def __init__(
         self, found: Recovered, traps: TrapGuard, strange: set[int], *, keep: bool
     ) -> None:
-        #: Rows to give another outcome, or none again.
+        #: Rows that get another outcome, or None: they wait again.
         self.repairs: list[tuple[int, Outcome | None]] = []
         self._found = found
         self._traps = traps
-        #: Rows that are damaged, whatever their seal says.
+        #: Rows that are damaged although their seal is right.
         self._strange = strange
         self._keep = keep
 
@@ -180,7 +180,7 @@ class _Reader:
             self._found.ledger.settle(outcome, str(row.url))
 
     def _set_aside(self, row: Row, outcome: Outcome | None) -> Outcome:
-        """Return what became of a damaged row: nothing can, if nothing has."""
+        """Return the outcome of a damaged row: one that had not ended has failed."""
         if outcome is None:
             outcome = failed("damaged")
             self.repairs.append((row.id, outcome))
@@ -190,13 +190,13 @@ class _Reader:
         return outcome
 
     def _reopened(self, row: Row) -> Row:
-        """Let a row begin anew of which it is not known how it went on."""
+        """Let a row begin anew whose progress or end is damaged."""
         self._found.damaged += 1
         self.repairs.append((row.id, None))
         return row._replace(progress=None)
 
     def _followed(self, row: Row, redirects: str | None) -> tuple[Row, list[str]]:
-        """Return where *row* was sent; one that does not say it any more begins anew."""
+        """Return *row* and its redirects; a row whose redirects are damaged begins anew."""
         try:
             return row, hops_of(row.id, row.progress, redirects)
         except (ValueError, TypeError):
@@ -224,7 +224,7 @@ class _Reader:
 
 
 def _requeue(change: Any) -> None:
-    """Let URLs wait again, from the start, that were settled because a limit had been reached."""
+    """Let URLs wait again, from the start, that were refused because a limit was reached."""
     change(
         f"{_REOPEN} WHERE status = 'refused' AND reason IN ({','.join('?' * len(CUT_OFF))})",
         *CUT_OFF,
@@ -251,7 +251,7 @@ def _strike(store: Store, found: Recovered, change: Any) -> None:
 
 
 def _repair(change: Any, number: int, outcome: Outcome | None) -> int:
-    """Give a row that waits, or is damaged, its *outcome*; None lets it wait. Return how many."""
+    """Give a row that waits, or is damaged, its *outcome*; None lets it wait. Return the number."""
     if outcome is None:
         return int(change(f"{_REOPEN} WHERE id = ?", number))
     end = ended(number, outcome)

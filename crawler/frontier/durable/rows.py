@@ -1,4 +1,4 @@
-"""Rows: how the URLs of a job, and what is known of its hosts, are kept in SQLite."""
+"""Rows: the URLs of a job, and what is known of its hosts, as SQLite stores them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..outcome import Outcome
 
 SELECT = "id, key, url, host, depth, priority, found_on, more, seal, progress"
 
-#: What waits for a host behind the one that is known of it.
+#: What waits for a host behind a rank.
 NEXT = f"""
 SELECT {SELECT} FROM urls
 WHERE status IS NULL AND host = ? AND (-priority, depth, id) > (?, ?, ?)
 ORDER BY -priority, depth, id LIMIT ?
 """  # noqa: S608 - nothing but constants
 
-#: More than SQLite keeps.
+#: More than an integer of SQLite can be.
 _TOO_LARGE = 2**63
 
 #: A place in a queue: the smallest comes first.
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 
 def seal(*values: Any) -> int:
-    """Return a hash that tells a damaged row from a whole one."""
+    """Return a hash by which a damaged row is recognized."""
     return mmh3.hash(repr(values))
 
 
@@ -70,7 +70,7 @@ def number_of(request: Request) -> int:
 
 
 def number(text: str) -> int:
-    """Return the number that an id stands for; -1 if it is not one that new_id() could make."""
+    """Return the number that an id stands for; -1 if new_id() cannot have made it."""
     try:
         value = int(text, 16)
     except ValueError:
@@ -82,16 +82,16 @@ def inserted(
     request: Request, host: str, key: bytes = b"", *, plain: bool = False
 ) -> tuple[Any, ...]:
     """
-    Return the row of a request that is new, and its *key* if that is known.
+    Return the row of a new request; *key* is its fingerprint, if that is known.
 
-    A *plain* one says no more than a link does.
+    A *plain* request has no other fields than a link.
     """
     known = _described(request, host, None if plain else _more(request), key)
     return (*known, time.time(), seal(*known))
 
 
 def moved(request: Request, host: str) -> tuple[Any, ...]:
-    """Return what changes when *request* was found nearer to the start."""
+    """Return what changes in the row of *request* when it was found at a smaller depth."""
     known = _described(request, host, _more(request))
     return (known[0], request.depth, known[6], seal(*known))
 
@@ -99,7 +99,7 @@ def moved(request: Request, host: str) -> tuple[Any, ...]:
 def ended(
     number: int, outcome: Outcome, request: Request | None = None, answer: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
-    """Return the end of a row; *answer* is the last response's code, size and seconds."""
+    """Return the end of a row; *answer* is the code, size and seconds of the last response."""
     status, reason = outcome.status, outcome.reason
     code, size, seconds = answer or (None, None, None)
     redirects = attempts = None
@@ -120,7 +120,7 @@ def sealed(*values: Any) -> tuple[Any, ...]:
 
 
 def request_of(row: Row) -> Request:
-    """Return the request that waits in *row*, as far as it has got."""
+    """Return the request that waits in *row*, with its redirects and attempts so far."""
     request = request_from_dict(
         {
             **(json.loads(row.more) if row.more else {}),
@@ -138,7 +138,7 @@ def request_of(row: Row) -> Request:
 
 
 def progress_of(number: int, text: str) -> tuple[str, list[str], list[str]]:
-    """Return how far a request has got: where it is, by way of what, after which attempts."""
+    """Return the URL, the redirects and the attempts of a request that waits again."""
     url, redirects, attempts, its_seal = json.loads(text)
     if its_seal != seal(number, url, redirects, attempts):
         raise ValueError(f"the progress of row {number} was changed")
@@ -146,7 +146,7 @@ def progress_of(number: int, text: str) -> tuple[str, list[str], list[str]]:
 
 
 def hops_of(number: int, progress: str | None, redirects: str | None) -> list[str]:
-    """Return the URLs a request was sent to, as its row tells of them."""
+    """Return the URLs a request was redirected to, as its row has them."""
     if progress:
         url, chain, _ = progress_of(number, progress)
         return [*chain[1:], url] if chain else []
@@ -158,7 +158,7 @@ def key_of(url: str) -> bytes:
 
 
 def text_of(url: str) -> str:
-    """Return *url* as SQLite can keep it."""
+    """Return *url* as text that SQLite can store."""
     return url if url.isascii() else url.encode("utf-8", "replace").decode()
 
 
@@ -183,16 +183,16 @@ def _key(request: Request, url: str) -> bytes:
         return fingerprint(request, url)
 
 
-#: What has a column of its own.
-_APART = {"url", "depth", "priority", "found_on", "id", "redirects", "attempts"}
+#: Fields that have a column of their own.
+_COLUMNS = {"url", "depth", "priority", "found_on", "id", "redirects", "attempts"}
 
 
 def _more(request: Request) -> str | None:
-    told = request_to_dict(request)
-    more = {name: value for name, value in told.items() if name not in _APART}
+    fields = request_to_dict(request)
+    more = {name: value for name, value in fields.items() if name not in _COLUMNS}
     return _json(more) if more else None
 
 
 def _json(value: Any) -> str:
-    # In ASCII: SQLite keeps no lone surrogates, and pages have them.
+    # In ASCII: pages have lone surrogates, which SQLite cannot store.
     return json.dumps(value, separators=(",", ":"))

@@ -19,21 +19,21 @@ CREATE TABLE urls (
     id INTEGER PRIMARY KEY,     -- in the order they were met
     key BLOB NOT NULL,          -- its fingerprint
     url TEXT NOT NULL,          -- as it was asked for
-    host TEXT NOT NULL,         -- whose turn it waits for
+    host TEXT NOT NULL,         -- the host it waits for
     depth INTEGER NOT NULL,
     priority INTEGER NOT NULL,
     found_on TEXT,
-    more TEXT,                  -- JSON: what else the request says
+    more TEXT,                  -- JSON: the other fields of the request
     met REAL NOT NULL,          -- seconds since 1970
     seal INTEGER NOT NULL,      -- a hash of all of the above but met
-    progress TEXT,              -- JSON: where it was sent, what was tried, and a hash of that
+    progress TEXT,              -- JSON: its redirects and attempts so far, and a hash of them
     status TEXT,                -- done, failed, refused, turned_away; NULL while it is outstanding
     reason TEXT,
     code INTEGER,               -- of the last response
     bytes INTEGER,
     seconds REAL,
-    redirects TEXT,             -- JSON: where it was sent
-    attempts TEXT,              -- JSON: how each earlier try ended
+    redirects TEXT,             -- JSON: the URLs it was redirected to
+    attempts TEXT,              -- JSON: how each earlier attempt ended
     ended REAL,
     end_seal INTEGER            -- a hash of id, status, reason and redirects
 );
@@ -44,7 +44,7 @@ CREATE TABLE robots (origin TEXT PRIMARY KEY, expires REAL, body BLOB, seal INTE
 CREATE TABLE strikes (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER NOT NULL);
 """
-#: Made when a queue first grows too long for memory: what waits for a host, in order.
+#: What waits for a host, in order; made when a queue first grows too long for memory.
 INDEX = """
 CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE status IS NULL
 """
@@ -52,7 +52,7 @@ CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE st
 
 #: Tables whose every index is checked.
 _SMALL = ("facts", "hosts", "robots", "strikes")
-#: Reasons of SQLite's that say nothing about the state of the file.
+#: Errors of SQLite that do not mean that the file is damaged.
 _NOT_ITS_FAULT = {
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_BUSY,
@@ -74,9 +74,9 @@ def open_marker(path: Path) -> CrashMarker:
 
 def open_state(path: Path, commits: int | None) -> sqlite3.Connection:
     """
-    Open the file, and make it if there is none; it must have had no *commits* then.
+    Open the file, and make it if it is missing: then there must have been no *commits*.
 
-    None stands for a number that is not known.
+    *commits* is None if their number is not known.
     """
     with ExitStack() as on_error:
         try:
@@ -95,9 +95,9 @@ def open_state(path: Path, commits: int | None) -> sqlite3.Connection:
 
 
 def unusable(path: Path, error: sqlite3.Error) -> JobError:
-    """Tell a file that is damaged from one that cannot be used here and now."""
+    """Return the error for a file that is damaged, or that cannot be used here and now."""
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_ITS_FAULT:
-        return JobError(f"cannot use {path}: {error}; put that right and try again")
+        return JobError(f"cannot use {path}: {error}; correct that and try again")
     return damaged(path, error)
 
 
@@ -106,7 +106,7 @@ def damaged(path: Path, what: object) -> JobError:
 
 
 def _was_made(path: Path, connection: sqlite3.Connection, commits: int | None) -> bool:
-    """Say if there is a state; a file that was being made when the process ended is none."""
+    """Return whether the file has a state: not if the process ended while it made the file."""
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables and commits != 0:
         raise damaged(path, f"{commits or 'all'} commits are missing")
@@ -122,7 +122,7 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
             f"{path} has format {version or 'none'}, and this version reads format {FORMAT}: "
             f"go on with the version that made it, or start over with --fresh"
         )
-    # Of the large table, rows have seals, and the index is made anew: see recover().
+    # The rows of the large table have seals, and its index is made anew: see recover().
     for check in ("quick_check(1)", *(f"integrity_check('{name}')" for name in _SMALL)):
         (result,) = connection.execute(f"PRAGMA {check}").fetchone()
         if result != "ok":

@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 #: Requests that wait in memory; what comes after them stays in the store.
 WINDOW = 50_000
-#: How many of a host are read at a time, at most and at least; and how few are left in
-#: memory when more are asked for.
+#: How many requests of a host are read at a time, at most and at least; and the number left in
+#: memory below which more are read.
 _MOST_READ = 500
 _LEAST_READ = 16
 _FEW = 8
@@ -218,7 +218,7 @@ class StoredQueues:
         try:
             request = request_of(row) if row.is_whole else None
         except (ValueError, TypeError, KeyError) as error:
-            log.warning("%s cannot be gone on with: %s", row.url, error)
+            log.warning("%s cannot be continued: %s", row.url, error)
             request = None
         if request is None:
             self._commits.batch.ends.append(ended(row.id, failed("damaged")))
