@@ -46,6 +46,9 @@ class Stdout(Feed):
     def _write(self, record: dict[str, Any]) -> None:
         line = to_json(record).encode() + b"\n"
         with self._turn:
+            # The program may have put another file in the place of the descriptor since.
+            if self._gone:
+                raise _closed()
             self._rest += line
             self._send()
 
@@ -62,8 +65,12 @@ class Stdout(Feed):
                 continue
             except BrokenPipeError:
                 self._rest, self._gone = b"", True
-                raise OutputClosed("the reader of standard output has closed it") from None
+                raise _closed() from None
             self._rest = self._rest[sent:]
 
     def _release(self) -> None:
         """Leave the descriptor open: it belongs to the process."""
+
+
+def _closed() -> OutputClosed:
+    return OutputClosed("the reader of standard output has closed it")

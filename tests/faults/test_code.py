@@ -27,7 +27,7 @@ ALLOWED = {
     "__init__.py": {"import_module"},  # the public names, from a table
     "_lazy_import.py": {"import_module"},  # the names of a package, from its table
     "cli/__init__.py": {"import_module"},  # the commands, from a table
-    "cli/options.py": {"exec_module"},  # the spider's file that the command line names
+    "cli/spider_file.py": {"exec_module"},  # the spider's file that the command line names
     "feed/optional_import.py": {"import_module"},  # an optional dependency
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
     # the program's own spider, passed to a child process of the same program

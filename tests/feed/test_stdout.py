@@ -87,6 +87,24 @@ def test_a_line_whose_writer_was_ended_in_the_middle_is_finished_by_the_next(pip
     ]
 
 
+def test_after_its_reader_has_gone_nothing_counts_as_written(pipe, tmp_path):
+    """A program that puts another file in the place of standard output must not lose records."""
+    reader, writer = pipe
+    feed = Stdout(writer)
+    os.close(reader)
+    gevent.sleep(0.01)
+    with pytest.raises(OutputClosed):
+        feed({"n": 1})
+    with (tmp_path / "elsewhere").open("wb") as elsewhere:
+        os.dup2(elsewhere.fileno(), writer)
+
+    with pytest.raises(OutputClosed):
+        feed({"n": 2})
+
+    assert feed.written == 0
+    assert (tmp_path / "elsewhere").read_bytes() == b""
+
+
 def test_a_reader_that_has_gone_is_an_error_of_its_own_and_closing_is_quiet(pipe):
     reader, writer = pipe
     feed = Stdout(writer)
