@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import gevent
 import pytest
 
-from crawler import CrawlResult, Refused, Request, Spider, crawl, stream
+from crawler import CrawlResult, Refused, Request, Spider, crawl
 from crawler.errors import DownloadError, FetchError
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
-from crawler.testing import LoopbackSite, Reply, Site, generated_site
+from crawler.testing import LoopbackSite, Reply, Site
 
 FREE = {"delay": 0, "robots": False, "per_host": 100, "retries": 1, "politeness.latency_factor": 0}
 
@@ -53,48 +53,6 @@ def test_a_spider_is_crawled_to_the_end_and_its_items_collected():
 def test_it_can_be_crawled_again_and_again():
     for _ in range(3):
         assert titles(crawl(Titles(), fetch=Site(SITE), **FREE)) == ["A", "B", "Home"]
-
-
-def test_items_come_as_they_are_found():
-    site = Site(generated_site(pages=50, links=5, size=300))
-    got = []
-
-    with stream(Titles(), fetch=site, **FREE) as items:
-        for item in items:
-            got.append(item)
-            if len(got) == 3:
-                assert items.summary.status == "started"
-                break
-
-    assert items.reason == "stopped"
-    assert items.exit_code == 3
-    assert items.scheduler.status.value == "stopped"
-
-
-def test_a_slow_reader_holds_the_crawl_and_loses_nothing():
-    site = Site(generated_site(pages=3000, links=3, size=200))
-
-    class Many(Spider):
-        start_urls = ["http://site.test/"]
-
-        def parse(self, response):
-            yield {"url": response.url}
-            yield from response.links()
-
-    result = stream(
-        Many(),
-        fetch=site,
-        **FREE,
-        **{"pools.item_buffer_cap": 1, "pools.item_max_buffer_number": 1},
-    )
-    first = next(iter_ := iter(result))
-    for _ in range(300):
-        gevent.sleep(0)
-    assert len(site.requests) < 2900
-
-    rest = list(iter_)
-
-    assert len({item["url"] for item in [first, *rest]}) == 3000
 
 
 def test_callbacks_are_methods_or_their_names():
@@ -232,25 +190,6 @@ def test_middlewares_of_the_crawl_are_above_those_of_the_spider():
     [item] = crawl(Marked(), fetch=Site(SITE), middlewares=[Mark("crawl")], **FREE).items
 
     assert item == {"title": "B", "marks": ["spider", "crawl"]}
-
-
-def test_next_request_is_asked_when_there_is_nothing_left():
-    class More(SpiderMiddleware):
-        def __init__(self):
-            self.urls = ["http://site.test/a", "http://site.test/b"]
-
-        def next_request(self, spider):
-            return self.urls.pop(0) if self.urls else None
-
-    class Lone(Titles):
-        start_urls = ["http://site.test/"]
-
-        def parse(self, response):
-            yield {"title": response.title}
-
-    result = crawl(Lone(), fetch=Site(SITE), middlewares=[More], **FREE)
-
-    assert [item["title"] for item in result.items] == ["Home", "A", "B"]
 
 
 def test_settings_come_from_the_spider_and_the_call():

@@ -6,11 +6,9 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from crawler.data import Response
 from crawler.errors import StateError
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
-from crawler.scheduler.meter import Latency, Meter
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -279,40 +277,3 @@ def test_agrees_with_itself_at_every_moment_of_a_crawl(build, page, seed):
         assert now.responses == sum(now.status_codes.values()) <= urls.admitted
         assert now.urls.met >= last.urls.met
         last = now
-
-
-def test_latency_is_within_a_tenth_of_the_truth():
-    meter = Meter()
-    for number in range(1, 1001):
-        meter.count(Response(HOME, 200, elapsed=number / 1000))
-
-    latency = meter.latency()
-
-    assert latency.p50 == pytest.approx(0.5, rel=0.1)
-    assert latency.p90 == pytest.approx(0.9, rel=0.1)
-    assert latency.p99 == pytest.approx(0.99, rel=0.1)
-    assert latency.max == 1.0
-
-
-def test_a_meter_that_has_counted_nothing_tells_zero():
-    meter = Meter()
-
-    assert (meter.rate, meter.elapsed, meter.latency()) == (0.0, 0.0, Latency())
-
-
-def test_the_rate_looks_at_the_last_ten_seconds(monkeypatch):
-    now = 1000.0
-    monkeypatch.setattr("crawler.scheduler.meter.monotonic", lambda: now)
-    meter = Meter()
-    meter.start()
-    for second in range(100):
-        now = 1000.0 + second
-        for _ in range(second):
-            meter.count(Response(HOME, 200))
-
-    now = 1100.0
-    assert meter.rate == pytest.approx(sum(range(90, 100)) / 10)
-    now = 1200.0
-    assert meter.rate == 0
-    meter.stop()
-    assert meter.rate == pytest.approx(sum(range(100)) / 200)

@@ -1,17 +1,22 @@
+import random
 from contextlib import suppress
 
 import gevent
 import pytest
+from gevent import GreenletExit
 from gevent.event import Event
 from gevent.pool import Group
 
 from crawler.buffer import Pool
 from crawler.data import Request
-from crawler.frontier import Frontier, Scope, Taken
+from crawler.frontier import Frontier, Politeness, Retries, Scope, Taken
 from crawler.frontier.hosts.host import Host
+from crawler.module import Analyzer, Downloader, Pipeline
+from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.scheduler.memory_guard import Memory
 from crawler.scheduler.visits import Visit, Visits
 from crawler.scheduler.workers import Workers, keep
+from crawler.testing import Site
 
 
 class Bench:
@@ -145,6 +150,277 @@ def test_a_worker_that_fails_at_once_is_not_begun_anew_without_a_pause():
     keep(group, bench.visits, fail)
     gevent.sleep(0.35)
     bench.visits.ending = True
-    group.kill(timeout=5)
+    group.kill(timeout=30)
 
     assert 1 <= len(begun) <= 5
+
+
+HOME = "http://site.test/"
+
+
+def urls(number):
+    return [f"{HOME}{n}" for n in range(number)]
+
+
+def blank(request):
+    return Site({request.url: ""})(request)
+
+
+class Crowd:
+    """Counts who is inside at a time, and keeps everybody there until *size* are."""
+
+    def __init__(self, size):
+        self.size = size
+        self.inside = self.most = 0
+        self.full = Event()
+
+    def __call__(self):
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        if self.inside == self.size:
+            self.full.set()
+        try:
+            assert self.full.wait(10)
+            gevent.sleep(0)
+        finally:
+            self.inside -= 1
+
+
+@pytest.mark.parametrize("stage", ["download", "analyze", "pipeline"])
+def test_each_stage_works_on_as_many_data_at_a_time_as_it_has_workers(crawl, stage):
+    crowd = Crowd(7)
+
+    def inside(name, result):
+        if name == stage:
+            crowd()
+        return result
+
+    summary, errors = crawl(
+        lambda request: inside("download", blank(request)),
+        lambda response: inside("analyze", [{"an": "item"}]),
+        processors=[lambda item: inside("pipeline", item)],
+        first=urls(30),
+        download_workers=7,
+        analyze_workers=7,
+        pipeline_workers=7,
+    )
+
+    assert errors == []
+    assert crowd.most == 7
+    assert summary.urls.done == 30
+    assert summary.items.processed == 30
+
+
+def test_no_greenlet_per_datum(build, living):
+    reached, gate = Event(), Event()
+    before = living()
+
+    def parse(response):
+        reached.set()
+        gate.wait()
+        return [f"/{response.depth}/{n}" for n in range(5)]
+
+    scheduler = build(Site({}), parse, max_depth=3)
+    scheduler.start(urls(100))
+    reached.wait()
+    gevent.idle()
+
+    # 4 downloads, 2 analyses, 2 pipelines, and what feeds them.
+    assert living() - before == 4 + 2 + 2 + 1
+    gate.set()
+    scheduler.join()
+    assert living() - before == 4 + 2 + 2 + 1
+
+
+@pytest.fixture(params=range(8))
+def dice(request, monkeypatch):
+    """Dice that also decide how often each hand-over lets others go first."""
+    dice = random.Random(request.param)
+    monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
+    monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
+    return dice
+
+
+def slowly(dice, function):
+    def pause():
+        for _ in range(dice.choice([0, 0, 1, 3])):
+            gevent.sleep(0)
+
+    def wrapped(*args, **kwargs):
+        pause()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            pause()
+
+    return wrapped
+
+
+def greenlets_of(scheduler):
+    return [*scheduler._run._workers, *scheduler._run._feeders]
+
+
+def test_a_killed_fetch_is_a_failure_and_its_worker_is_replaced(build, balanced):
+    reached = Event()
+
+    def fetch(request):
+        if request.url == HOME + "0":
+            reached.set()
+            Event().wait()
+        return blank(request)
+
+    scheduler = build(fetch, download_workers=1)
+    errors = gevent.spawn(list, scheduler.error_chan())
+    scheduler.start(urls(5))
+    reached.wait()
+    gevent.killall(greenlets_of(scheduler), timeout=30)
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert summary.urls.done == 4
+    assert summary.urls.failed == {"killed": 1}
+    [error] = errors.get(timeout=30)
+    assert (error.kind, error.request.url) == ("killed", HOME + "0")
+    assert isinstance(error.__cause__, GreenletExit)
+    balanced(summary, pending=0)
+
+
+@pytest.mark.parametrize("stage", ["analyze", "hand", "pipeline", "module"])
+def test_a_killed_worker_never_upsets_the_item_counts(build, tiny, balanced, stage):
+    reached, gate = Event(), Event()
+
+    def parse(response):
+        for n in range(6):
+            if stage == "analyze" and n == 3 and not reached.is_set():
+                reached.set()
+                gate.wait()
+            yield {"n": n}
+
+    def process(item):
+        if stage in ("pipeline", "hand") and not reached.is_set():
+            reached.set()
+            gate.wait()
+        return item
+
+    scheduler = build(Site({}), parse, processors=[process], data=tiny, pipeline_workers=1)
+    [pipeline] = scheduler.registrar.all(Pipeline)
+    if stage == "module":
+        scheduler.registrar.unregister(pipeline.mid)
+        gevent.spawn_later(0.02, reached.set)
+    scheduler.start(urls(3))
+    reached.wait()
+    gevent.idle()
+    gevent.killall(greenlets_of(scheduler), timeout=30)
+    gate.set()
+    if stage == "module":
+        scheduler.registrar.register(pipeline)
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert summary.urls.failed["killed"] >= 1
+    balanced(summary, pending=0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killing_any_greenlet_at_any_time_neither_stops_nor_unbalances_the_crawl(
+    build, tiny, page, balanced, seed
+):
+    dice = random.Random(seed)
+    number = 60
+
+    def slowly(function):
+        def wrapped(datum):
+            for _ in range(dice.randint(0, 3)):
+                gevent.sleep(0)
+            return function(datum)
+
+        return wrapped
+
+    site = Site(
+        {f"/{n}": page(f"/{n * 2 % number}", f"/{n * 2 % number + 1}") for n in range(number)}
+    )
+
+    def parse(response):
+        for n in range(3):
+            gevent.sleep(0)
+            yield {"n": n}
+        yield from response.text.split('"')[1::2]
+
+    scheduler = build(
+        slowly(site),
+        slowly(parse),
+        processors=[slowly(dict)],
+        data=tiny if seed % 2 else None,
+        download_workers=3,
+    )
+    scheduler.start(urls(number))
+    killed = 0
+    while not scheduler.idle:
+        victim = dice.choice(greenlets_of(scheduler))
+        victim.kill(block=False)
+        killed += 1
+        for _ in range(dice.randint(1, 12)):
+            gevent.sleep(0)
+
+    assert killed > 5
+    assert scheduler.join(timeout=0)
+    summary = scheduler.stop()
+    assert summary.urls.admitted == number
+    assert summary.urls.done > 0
+    balanced(summary, pending=0)
+
+
+def test_a_worker_that_will_not_end_never_touches_the_next_run(build, args, balanced, monkeypatch):
+    monkeypatch.setattr("crawler.scheduler.run._UNWIND", 0.02)
+    gate, reached = Event(), Event()
+
+    def stubborn(request):
+        reached.set()
+        while not gate.is_set():
+            with suppress(GreenletExit):
+                gate.wait()
+        return blank(request)
+
+    def links_and_items(response):
+        yield {"from": "the old run"}
+        yield "/from-the-old-run"
+
+    scheduler = build(stubborn, links_and_items)
+    scheduler.start(HOME)
+    reached.wait()
+    assert scheduler.stop(timeout=0).urls.pending == 1
+    site, found = Site({}), []
+    scheduler.init(*args(site, lambda response: [], processors=[found.append]))
+    scheduler.start(urls(3))
+    gate.set()
+
+    assert scheduler.join()
+    gevent.idle()
+    assert sorted(request.url for request in site.requests) == urls(3)
+    assert found == []
+    summary = scheduler.stop()
+    assert summary.urls.done == summary.urls.admitted == summary.responses == 3
+    balanced(summary, pending=0)
+
+
+def test_the_work_in_flight_is_spread_over_the_modules():
+    crowd = Crowd(12)
+
+    def fetch(request):
+        crowd()
+        return blank(request)
+
+    downloaders = [Downloader(fetch) for _ in range(4)]
+    modules = ModuleArgs(
+        downloaders, [Analyzer(lambda response: [])], [Pipeline()], download_workers=12
+    )
+    with Scheduler() as scheduler:
+        scheduler.init(
+            RequestArgs(politeness=Politeness.off(), retries=Retries(1)), DataArgs(), modules
+        )
+        scheduler.start(urls(12))
+        crowd.full.wait()
+        handling = [downloader.counts.handling for downloader in downloaders]
+        scheduler.join()
+
+    assert handling == [3, 3, 3, 3]

@@ -1,0 +1,234 @@
+import gevent
+import pytest
+
+from crawler.data import Request
+from crawler.errors import (
+    AnalyzeError,
+    DownloadError,
+    DropItem,
+    FetchError,
+    ModuleError,
+    NoModule,
+    PipelineError,
+)
+from crawler.frontier import Politeness, Retries
+from crawler.module import Analyzer, Downloader, Pipeline
+from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
+from crawler.testing import Site
+
+HOME = "http://site.test/"
+
+
+def urls(number):
+    return [f"{HOME}{n}" for n in range(number)]
+
+
+def blank(request):
+    return Site({request.url: ""})(request)
+
+
+def item_of(response):
+    yield {"url": response.url}
+
+
+@pytest.mark.parametrize("kind", [Downloader, Analyzer, Pipeline])
+def test_data_wait_for_a_module_to_be_registered_and_none_is_lost(build, kind, balanced):
+    scheduler = build(Site({}), item_of)
+    errors = gevent.spawn(list, scheduler.error_chan())
+    [module] = scheduler.registrar.all(kind)
+    scheduler.registrar.unregister(module.mid)
+    scheduler.start(urls(20))
+    gevent.sleep(0.05)
+    assert not scheduler.idle
+    assert scheduler.summary().errors.reported == 0
+
+    scheduler.registrar.register(module)
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert summary.urls.done == 20
+    assert summary.items.processed == 20
+    assert errors.get(timeout=30) == []
+    balanced(summary, pending=0)
+
+
+@pytest.mark.parametrize("kind", [Downloader, Analyzer, Pipeline])
+def test_data_that_waited_too_long_for_a_module_fail_once(build, kind, balanced, monkeypatch):
+    monkeypatch.setattr("crawler.scheduler.stages._MODULE_WAIT", 0.02)
+    site = Site({})
+    scheduler = build(site, item_of)
+    errors = gevent.spawn(list, scheduler.error_chan())
+    scheduler.registrar.unregister(scheduler.registrar.all(kind)[0].mid)
+
+    scheduler.start(urls(10))
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert summary.urls.failed == {"no_module": 10}
+    assert len(errors.get(timeout=30)) == 10
+    assert all(isinstance(error.__cause__, NoModule) for error in errors.value)
+    assert len({error.request.url for error in errors.value}) == 10
+    assert len(site.requests) == (0 if kind is Downloader else 10)
+    balanced(summary, pending=0)
+
+
+FAILURES = [
+    ValueError("bad"),
+    SystemExit(3),
+    GeneratorExit(),
+    gevent.Timeout(3),
+    StopIteration(),
+    RecursionError(),
+    MemoryError(),
+]
+
+
+MODULES = {"download": "downloaders", "analyze": "analyzers", "pipeline": "pipelines"}
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
+@pytest.mark.parametrize(
+    ("stage", "kind"),
+    [("download", DownloadError), ("analyze", AnalyzeError), ("pipeline", PipelineError)],
+)
+def test_whatever_user_code_raises_is_one_error_with_its_story(
+    crawl, balanced, stage, kind, failure
+):
+    def at(name, result):
+        if name == stage:
+            raise failure
+        return result
+
+    summary, [error] = crawl(
+        lambda request: at("download", blank(request)),
+        lambda response: at("analyze", [{"an": "item"}]),
+        processors=[lambda item: at("pipeline", item)],
+        first=Request(HOME, meta={"who": "me"}),
+    )
+
+    assert type(error) is kind
+    assert error.request.url == HOME
+    assert error.request.depth == 0
+    assert error.request.meta["who"] == "me"
+    assert error.module == getattr(summary, MODULES[stage])[0].id
+    cause = error.__cause__
+    while isinstance(cause, BaseExceptionGroup):
+        [cause] = cause.exceptions
+    assert cause is failure or isinstance(cause, RuntimeError)  # a StopIteration in a generator
+    assert error.__cause__.__traceback__ is not None
+    assert summary.urls.failed == {
+        "timeout" if isinstance(failure, gevent.Timeout) else error.kind: 1
+    }
+    balanced(summary, pending=0)
+
+
+def test_a_fetch_error_is_counted_by_its_kind(crawl):
+    site = Site({"/0": FetchError("dns", "no such host"), "/1": FetchError("tls", "expired")})
+
+    summary, errors = crawl(site, first=urls(2))
+
+    assert summary.urls.failed == {"dns": 1, "tls": 1}
+    assert sorted(error.kind for error in errors) == ["dns", "tls"]
+
+
+def test_what_a_parser_found_before_it_failed_counts(crawl, page, balanced):
+    def parse(response):
+        yield {"an": "item"}
+        if response.url == HOME:
+            yield "/next"
+            raise ValueError
+
+    site = Site({"/": "", "/next": ""})
+
+    summary, errors = crawl(site, parse)
+
+    assert summary.items.processed == 2
+    assert summary.urls.done == 1
+    assert summary.urls.failed == {"parse": 1}
+    assert len(errors) == 1
+    balanced(summary, pending=0)
+
+
+def test_items_are_processed_failed_or_dropped(crawl, balanced):
+    def parse(response):
+        for n in range(30):
+            yield {"n": n}
+
+    def process(item):
+        if item["n"] % 3 == 0:
+            raise DropItem
+        if item["n"] % 3 == 1:
+            raise ValueError
+        return item
+
+    summary, errors = crawl(Site({"/": ""}), parse, processors=[process])
+
+    assert (summary.items.found, summary.items.processed) == (30, 10)
+    assert (summary.items.failed, summary.items.dropped) == (10, 10)
+    assert len(errors) == 10
+    assert summary.urls.failed == {"process": 1}
+    balanced(summary, pending=0)
+
+
+def test_a_dropped_item_is_no_failure(crawl):
+    def drop(item):
+        raise DropItem
+
+    summary, errors = crawl(Site({"/": ""}), item_of, processors=[drop])
+
+    assert errors == []
+    assert summary.urls.done == 1
+
+
+def test_no_host_on_earth_ends_the_crawl(crawl, page):
+    site = Site({"/": page("http://bing.net/", "http://www.bing.net/x", "/next"), "/next": ""})
+
+    summary, errors = crawl(site)
+
+    assert errors == []
+    assert summary.urls.done == 2
+    assert summary.urls.turned_away == {"domain": 2}
+
+
+def test_links_that_are_no_urls_are_turned_away_and_counted(crawl, page):
+    hrefs = ["http://", "mailto:x@y", "javascript:void(0)", "http://[", "data:,x", "//", "\ud800"]
+
+    def parse(response):
+        return hrefs if response.depth == 0 else []
+
+    summary, errors = crawl(Site({}), parse)
+
+    assert errors == []
+    assert summary.urls.met == summary.urls.admitted + sum(summary.urls.turned_away.values())
+    assert summary.urls.turned_away["scheme"] >= 3
+    assert summary.urls.turned_away["invalid"] >= 1
+
+
+def test_a_score_that_raises_fails_the_datum_and_not_the_crawl(balanced):
+    def score(counts):
+        raise ZeroDivisionError
+
+    downloaders = [Downloader(blank, score=score), Downloader(blank)]
+    modules = ModuleArgs(downloaders, [Analyzer(item_of)], [Pipeline()], download_workers=2)
+    scheduler = Scheduler()
+    scheduler.init(
+        RequestArgs(politeness=Politeness.off(), retries=Retries(1)), DataArgs(), modules
+    )
+    errors = gevent.spawn(list, scheduler.error_chan())
+
+    scheduler.start(urls(3))
+
+    assert scheduler.join()
+    with pytest.raises(ZeroDivisionError):
+        scheduler.summary()
+    scheduler.registrar.unregister(downloaders[0].mid)
+    balanced(scheduler.stop(), pending=0)
+    assert [type(error.__cause__) for error in errors.get(timeout=30)] == [ZeroDivisionError] * 3
+
+
+def test_a_module_error_names_its_module_and_request_in_its_text(crawl):
+    summary, [error] = crawl(Site({"/": KeyError("lost")}))
+
+    assert isinstance(error, ModuleError)
+    assert str(error).startswith(f"{summary.downloaders[0].id} failed on {HOME} [")
+    assert "KeyError" in str(error)
