@@ -181,8 +181,11 @@ class Stages:
         return min(able, key=attrgetter("score")).recover(datum)
 
     def _recovering(self) -> list[Analyzer]:
-        """Return the analyzers that look at failed downloads too."""
-        return [one for one in self._registrar.all(Analyzer) if one.recovers]
+        """Return the analyzers that accept failed downloads, as soon as any analyzer is registered."""
+        registered = self._registrar.all(Analyzer) or [
+            self._registrar.get(Analyzer, timeout=_MODULE_WAIT)
+        ]
+        return [analyzer for analyzer in registered if analyzer.recovers]
 
     def _gather(self, visit: Visit, findings: Generator[Any], timer: ModuleTimer) -> None:
         # Closed at once: a traceback may keep a generator, and its place in the counts, alive.

@@ -27,26 +27,6 @@ def item_of(response):
     yield {"url": response.url}
 
 
-class Crowd:
-    """Counts who is inside at a time, and keeps everybody there until *size* are."""
-
-    def __init__(self, size):
-        self.size = size
-        self.inside = self.most = 0
-        self.full = Event()
-
-    def __call__(self):
-        self.inside += 1
-        self.most = max(self.most, self.inside)
-        if self.inside == self.size:
-            self.full.set()
-        try:
-            assert self.full.wait(10)
-            gevent.sleep(0)
-        finally:
-            self.inside -= 1
-
-
 def test_a_blocked_parser_holds_the_downloads_back(build, tiny):
     site, reached, gate = Site({}), Event(), Event()
 
@@ -463,21 +443,6 @@ def test_dont_filter_lets_a_seen_url_in_again(crawl):
 
     assert len(site.requests) == 4
     assert summary.urls.done == 4
-
-
-def test_many_workers_finding_one_url_at_the_same_time_fetch_it_once(crawl):
-    crowd = Crowd(8)
-
-    def parse(response):
-        if response.depth == 0:
-            crowd()
-            yield "/same"
-
-    site = Site({})
-
-    crawl(site, parse, first=urls(8), analyze_workers=8, download_workers=8)
-
-    assert len(site.requests) == 9
 
 
 def test_breadth_first_whatever_order_the_links_have(crawl, tiny):

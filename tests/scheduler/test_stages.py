@@ -1,5 +1,6 @@
 import gevent
 import pytest
+from gevent.event import Event
 
 from crawler.data import Request
 from crawler.errors import (
@@ -25,6 +26,11 @@ def urls(number):
 
 def blank(request):
     return Site({request.url: ""})(request)
+
+
+def broken(request):
+    """A failure of the page and not of its host, which would make the host rest."""
+    raise FetchError("bad_encoding", "not gzip")
 
 
 def item_of(response):
@@ -232,3 +238,100 @@ def test_a_module_error_names_its_module_and_request_in_its_text(crawl):
     assert isinstance(error, ModuleError)
     assert str(error).startswith(f"{summary.downloaders[0].id} failed on {HOME} [")
     assert "KeyError" in str(error)
+
+
+def test_failed_downloads_go_to_the_analyzer_that_recovers_and_pages_to_both(build, balanced):
+    recovered = []
+    by_both = [], []
+
+    def fetch(request):
+        gevent.sleep(0)
+        if "/bad/" in request.url:
+            return broken(request)
+        return blank(request)
+
+    def seen_by(analyzer):
+        def parse(response):
+            by_both[analyzer].append(response.url)
+            gevent.sleep(0)
+            yield {"url": response.url}
+
+        return parse
+
+    def recover(error):
+        recovered.append(error.request.url)
+        gevent.sleep(0)
+        yield {"lost": error.request.url}
+
+    good = [f"{HOME}good/{n}" for n in range(100)]
+    bad = [f"{HOME}bad/{n}" for n in range(100)]
+    scheduler = build(fetch, seen_by(0), download_workers=16, analyze_workers=8)
+    scheduler.registrar.register(Analyzer(seen_by(1), recover=recover))
+    errors = gevent.spawn(list, scheduler.error_chan())
+    scheduler.start([url for pair in zip(good, bad, strict=True) for url in pair])
+    assert scheduler.join()
+    summary = scheduler.stop()
+
+    assert sorted(recovered) == sorted(bad)
+    assert sorted(by_both[0] + by_both[1]) == sorted(good)
+    assert all(by_both)
+    reported = errors.get(timeout=5)
+    assert sorted(error.request.url for error in reported) == sorted(bad)
+    assert {type(error) for error in reported} == {DownloadError}
+    assert not any("NoneType" in str(error) for error in reported)
+    assert (summary.urls.done, summary.urls.failed) == (100, {"bad_encoding": 100})
+    assert summary.items.processed == 200
+    balanced(summary, pending=0)
+
+
+def test_failures_of_downloads_end_without_an_analyzer_that_recovers(crawl, balanced):
+    summary, errors = crawl(broken, item_of, first=urls(20))
+
+    assert summary.urls.failed == {"bad_encoding": 20}
+    assert {type(error) for error in errors} == {DownloadError}
+    assert not summary.items.found
+    balanced(summary, pending=0)
+
+
+def test_failures_that_wait_for_a_removed_analyzer_are_reported_once_more(build, balanced):
+    started, go_on = Event(), Event()
+
+    def hold(error):
+        started.set()
+        go_on.wait()
+        yield {"lost": error.request.url}
+
+    scheduler = build(broken, item_of, analyze_workers=1)
+    recovering = Analyzer(item_of, recover=hold)
+    scheduler.registrar.register(recovering)
+    errors = gevent.spawn(list, scheduler.error_chan())
+    scheduler.start(urls(3))
+    assert started.wait(5)
+    scheduler.registrar.unregister(recovering.mid)
+    go_on.set()
+    assert scheduler.join()
+    summary = scheduler.stop()
+
+    assert summary.urls.failed == {"bad_encoding": 3}
+    assert summary.items.processed == 1
+    kinds = sorted(error.kind for error in errors.get(timeout=5))
+    assert kinds == ["bad_encoding"] * 3 + ["no_module"] * 2
+    balanced(summary, pending=0)
+
+
+def test_a_failed_download_waits_for_an_analyzer_to_be_registered(build, balanced):
+    def recover(error):
+        yield {"lost": error.request.url}
+
+    scheduler = build(broken)
+    [removed] = scheduler.registrar.all(Analyzer)
+    scheduler.registrar.unregister(removed.mid)
+    scheduler.start(urls(6))
+    gevent.idle()
+    scheduler.registrar.register(Analyzer(item_of, recover=recover))
+    assert scheduler.join()
+    summary = scheduler.stop()
+
+    assert summary.urls.failed == {"bad_encoding": 6}
+    assert summary.items.processed == 6
+    balanced(summary, pending=0)

@@ -424,3 +424,18 @@ def test_the_work_in_flight_is_spread_over_the_modules():
         scheduler.join()
 
     assert handling == [3, 3, 3, 3]
+
+
+def test_many_workers_finding_one_url_at_the_same_time_fetch_it_once(crawl):
+    crowd = Crowd(8)
+
+    def parse(response):
+        if response.depth == 0:
+            crowd()
+            yield "/same"
+
+    site = Site({})
+
+    crawl(site, parse, first=urls(8), analyze_workers=8, download_workers=8)
+
+    assert len(site.requests) == 9
