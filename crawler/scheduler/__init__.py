@@ -1,8 +1,9 @@
 """
-What drives a crawl.
+The Scheduler and its parts, which drive a crawl.
 
-The Scheduler's state says what may be done with it; a Run moves data between the pools
-through modules the registrar chooses; the Monitor watches and ends a finished crawl.
+The status of a Scheduler decides which calls are allowed; a Run moves data between the pools
+through modules that the registrar chooses; a Monitor watches a crawl and stops it when it has
+finished.
 """
 
 from .args import DataArgs, ModuleArgs, RequestArgs

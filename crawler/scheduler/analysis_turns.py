@@ -1,4 +1,4 @@
-"""AnalysisTurns: which pages are analysed beside each other."""
+"""AnalysisTurns: which pages may be analysed at the same time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from ..frontier import FrontierContract, Taken
 
 class AnalysisTurns:
     """
-    Lets any number of pages be analysed at a time, but a suspect by itself.
+    Lets any number of pages be analysed at the same time, but each suspect alone.
 
-    A page is a suspect if a process has died while it was among those under analysis. By
-    itself it shows whether it is the cause; the other suspects then come to their end.
+    A page is a suspect if a process has died while it was under analysis, perhaps together
+    with other pages. Analysed alone, it shows whether it was the cause; the suspects that were
+    not the cause are then finished.
     """
 
     def __init__(self, frontier: FrontierContract) -> None:
         self._frontier = frontier
         self._running: set[Taken] = set()
         self._suspect_runs = False
-        #: How many wait for a turn, and how many of those are suspects.
+        #: The number of pages that wait for their turn, and of the suspects among them.
         self._waiting = self._suspects_waiting = 0
         self._changed = Event()
 
     def enter(self, taken: Taken) -> None:
-        """Begin to analyse *taken*, when it may; leave() must follow."""
+        """Wait until *taken* may be analysed, and mark it as under analysis; leave() must follow."""
         if self._suspect_runs or self._suspects_waiting or taken.is_suspect:
             self._wait(taken)
         self._suspect_runs = taken.is_suspect
@@ -32,7 +33,7 @@ class AnalysisTurns:
         self._frontier.begin_analysis(taken)
 
     def leave(self, taken: Taken) -> None:
-        """End that, or interrupt it while the callback waits; the second time nothing is to do."""
+        """End the analysis, or interrupt it while its callback waits; a second call does nothing."""
         if taken not in self._running:
             return
         self._running.remove(taken)

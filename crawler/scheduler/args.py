@@ -1,4 +1,4 @@
-"""What a scheduler is initialized with; each set checks itself."""
+"""The arguments of Scheduler.init(); each class checks its values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..frontier import (
 from ..module import Analyzer, Downloader, Module, Pipeline
 from .memory_guard import Memory
 
-#: The lists of ModuleArgs, and what each holds.
+#: The lists of ModuleArgs, and the kind of module in each.
 _KINDS: dict[str, type[Module]] = {
     "downloaders": Downloader,
     "analyzers": Analyzer,
@@ -32,10 +32,10 @@ class RequestArgs:
     """
     Which requests belong to the crawl, and how its hosts are treated.
 
-    The domains of the first requests are accepted in any case. A depth equal to
-    *max_depth* is fetched; 0 means the first requests only, None no limit. *include* and
-    *exclude* are regular expressions, looked for anywhere in a URL. *agent* is the name that
-    a robots.txt knows the crawler by. A crawl with a *journal* continues what is recorded there.
+    The domains of the first requests are always accepted. Pages at *max_depth* are fetched;
+    0 means the first requests only, None means no limit. *include* and *exclude* are regular
+    expressions that are searched anywhere in a URL. *agent* is the crawler's name in robots.txt
+    files. A crawl with a *journal* continues the crawl that is recorded there.
     """
 
     accepted_domains: Collection[str] = ()
@@ -61,7 +61,7 @@ class RequestArgs:
         object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))
 
     def frontier(self, first: Iterable[str] = ()) -> FrontierContract:
-        """Return a new frontier, which accepts the domains of the *first* URLs too."""
+        """Return a new frontier that also accepts the domains of the *first* URLs."""
         return Frontier(
             self.scope.including(first),
             journal=self.journal,
@@ -75,7 +75,7 @@ class RequestArgs:
 
 @dataclass(frozen=True)
 class DataArgs:
-    """How many data one buffer of each pool holds, and how many buffers the pool may have."""
+    """For each pool, the capacity of one buffer and the maximum number of buffers."""
 
     req_buffer_cap: int = 50
     req_max_buffer_number: int = 4
@@ -96,11 +96,11 @@ class DataArgs:
 @dataclass(frozen=True)
 class ModuleArgs:
     """
-    The modules, and how many data each stage works on at a time.
+    The modules, and the number of workers of each stage.
 
-    *time_limit* is the seconds a module may work on one datum before it is interrupted. One
-    that never yields cannot be: after three times the limit *on_stuck* is called with the
-    request, in a thread of its own.
+    *time_limit* is the number of seconds that a module may work on one datum before it is
+    interrupted. A module that never yields to the hub cannot be interrupted: after three times
+    the limit, *on_stuck* is called with the request, in a separate thread.
     """
 
     downloaders: Sequence[Downloader]

@@ -1,4 +1,4 @@
-"""The error pool: every consumer gets every error, and nobody has to."""
+"""ErrorPool: every consumer gets every error; a crawl works without consumers too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import CrawlerError, PoolClosed
 
 
 class Mailbox:
-    """One consumer's errors; *rest* is what was unread when the pool closed."""
+    """The errors for one consumer; *rest* are those that were unread when the pool was closed."""
 
     def __init__(self, buffer_cap: int, max_buffer_number: int) -> None:
         self.pool = Pool[CrawlerError](buffer_cap, max_buffer_number)
@@ -19,18 +19,18 @@ class Mailbox:
 
 class ErrorPool:
     """
-    Never blocks whoever reports an error.
+    Collects errors without ever blocking the code that reports them.
 
-    Errors wait in a mailbox that the first consumer claims; each further consumer gets
-    one of its own. The last to leave gives its mailbox back, for the next one to claim.
-    A full mailbox loses its oldest error, which is counted in *dropped*. What is reported
-    keeps no page alive: there may be any number of errors, and nobody to read them.
+    Errors wait in a mailbox that the first consumer claims; each further consumer gets a
+    mailbox of its own. The last consumer to leave gives its mailbox back, for the next one to
+    claim. A full mailbox loses its oldest error, which is counted in *dropped*. A reported
+    error keeps no page in memory: there may be any number of errors that nobody reads.
     """
 
     def __init__(self, buffer_cap: int, max_buffer_number: int) -> None:
         self._sizes = (buffer_cap, max_buffer_number)
         self._claimed: list[Mailbox] = []
-        #: There is one whenever nobody consumes.
+        #: There is one whenever there is no consumer.
         self._unclaimed: Mailbox | None = Mailbox(*self._sizes)
         self.closed = False
         self.reported = 0
@@ -43,7 +43,7 @@ class ErrorPool:
             self.dropped += mailbox.pool.push(error)
 
     def consume(self) -> Iterator[CrawlerError]:
-        """Return a generator of all errors from now on, and of those nobody has claimed."""
+        """Return a generator of all errors from now on, after those that nobody has claimed."""
         mailbox = self._unclaimed or Mailbox(*self._sizes)
         if self.closed:
             mailbox.pool.close()
@@ -54,7 +54,7 @@ class ErrorPool:
         return reader
 
     def close(self) -> None:
-        """Let every consumer read what is left and end."""
+        """Let every consumer read the remaining errors and end."""
         self.closed = True
         for mailbox in self._mailboxes:
             mailbox.rest += mailbox.pool.close()
@@ -65,7 +65,7 @@ class ErrorPool:
 
     def _read(self, mailbox: Mailbox) -> Iterator[CrawlerError]:
         try:
-            # One that was never begun would not reach its finally; consume() begins it.
+            # consume() starts this generator: one that never started would not run its `finally`.
             yield None  # type: ignore[misc]
             while True:
                 yield mailbox.pool.get()
@@ -86,8 +86,8 @@ class ErrorPool:
 
 
 def _forget_locals(error: BaseException) -> None:
-    """Let go of what the tracebacks of *error* and its causes keep alive."""
-    # Where it was caught says nothing, and that frame cannot be cleared: it is at work.
+    """Release the local variables that the tracebacks of *error* and its causes keep alive."""
+    # The frame that caught the error explains nothing, and cannot be cleared while it runs.
     error.__traceback__ = None
     known: set[int] = set()
     waiting = [error.__cause__]

@@ -1,4 +1,4 @@
-"""How much memory a crawl may take."""
+"""MemoryGuard: how much memory a crawl may use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import gevent
 log = logging.getLogger(__name__)
 
 MIB = 2**20
-#: Seconds between two looks at the size of the process.
+#: Seconds between two measurements of the size of the process.
 _INTERVAL = 1.0
-#: Below which part of the soft limit there is enough again.
+#: Memory is sufficient again when the size is below this fraction of the soft limit.
 _ENOUGH = 0.9
 _STATM = Path("/proc/self/statm")
 
@@ -23,11 +23,11 @@ _STATM = Path("/proc/self/statm")
 @dataclass(frozen=True)
 class Memory:
     """
-    The limits, in bytes; None is none.
+    The limits, in bytes; None means no limit.
 
-    *soft* and *hard* are for the resident size of the whole process. Above *soft* nothing new
-    is taken while anything is in flight; at *hard* the crawl is stopped. *in_flight* is for
-    the bodies of all pages that are not settled: while they are more, nothing new is taken.
+    *soft* and *hard* limit the resident size of the whole process. Above *soft*, no request is
+    taken while any is in flight; at *hard*, the crawl is stopped. *in_flight* limits the
+    bodies of all pages that are not settled: above it, no request is taken either.
     """
 
     soft: int | None = None
@@ -42,16 +42,16 @@ class Memory:
 
     @property
     def of_process(self) -> bool:
-        """Whether there is a limit for the process."""
+        """Whether the size of the process is limited."""
         return self.soft is not None or self.hard is not None
 
 
 class MemoryGuard:
     """
-    Says whether memory is *short*: too many bytes in flight, or too large a process.
+    Knows whether memory is *short*: too many bytes are in flight, or the process is too large.
 
-    The size is looked at once a second, while watch() runs. *on_relief*
-    is called when it has come down, *on_full* with the reason at the hard limit.
+    watch() measures the process once a second. *on_relief* is called when the size has fallen
+    below the soft limit again, *on_full* with the reason at the hard limit.
     """
 
     def __init__(self, limits: Memory, on_relief: Callable[[], object]) -> None:
@@ -69,18 +69,20 @@ class MemoryGuard:
         return self._large or self.held >= self._budget
 
     def watch(self) -> None:
-        """Look again and again, to the hard limit."""
+        """Measure the process once a second, until it reaches the hard limit."""
         if resident_size() is None:
-            log.warning("memory_soft and memory_hard do nothing: this system does not tell sizes")
+            log.warning(
+                "memory_soft and memory_hard have no effect: the size of a process is unknown here"
+            )
             return
-        while not self._look(resident_size() or 0):
+        while not self._check(resident_size() or 0):
             gevent.sleep(_INTERVAL)
 
     def close(self) -> None:
         self.on_full = str
 
-    def _look(self, size: int) -> bool:
-        """Say if *size* is the end."""
+    def _check(self, size: int) -> bool:
+        """Compare *size* with the limits; return whether the hard one is reached."""
         soft, hard = self.limits.soft, self.limits.hard
         if hard is not None and size >= hard:
             log.error("stopping at %d MiB: memory_hard is %d MiB", size // MIB, hard // MIB)
@@ -91,7 +93,7 @@ class MemoryGuard:
             if self._large and not self._warned:
                 self._warned = True
                 log.warning(
-                    "taking nothing new at %d MiB until there are less: memory_soft is %d MiB",
+                    "no request is taken at %d MiB until memory is freed: memory_soft is %d MiB",
                     size // MIB,
                     soft // MIB,
                 )
@@ -101,7 +103,7 @@ class MemoryGuard:
 
 
 def resident_size() -> int | None:
-    """Return the bytes of this process that are in memory; None if the system does not tell."""
+    """Return the resident size of this process in bytes; None if the system does not report it."""
     try:
         pages = int(_STATM.read_bytes().split()[1])
     except OSError:

@@ -1,4 +1,4 @@
-"""Meter: how much was fetched, how fast, and how long it took."""
+"""Meter: how many responses and bytes were fetched, at which rate and latency."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from ..data import Response
 
-#: Latency is kept in buckets that grow by an eighth of a power of two: within 9 %.
+#: Latencies are counted in buckets, each 2 ** (1 / 8) times the one before: exact within 9 %.
 _STEPS = 8
-#: Seconds the current rate looks back.
+#: Seconds over which the current rate is measured.
 _WINDOW = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds from request to response: half were quicker than *p50*, and so on."""
+    """Seconds from request to response: 50 % of the responses were faster than *p50*, and so on."""
 
     p50: float = 0.0
     p90: float = 0.0
@@ -28,7 +28,7 @@ class Latency:
 
 
 class Meter:
-    """Costs a few dictionary updates a response; never grows with the crawl."""
+    """Measures a run. Costs a few dictionary updates per response; does not grow with the crawl."""
 
     def __init__(self) -> None:
         self.began: float | None = None
@@ -39,7 +39,7 @@ class Meter:
         self.statuses: Counter[int] = Counter()
         self._buckets: Counter[int] = Counter()
         self._slowest = 0.0
-        #: Seconds that earlier processes took.
+        #: Seconds that earlier processes ran.
         self._before = 0.0
         self._seconds: deque[list[int]] = deque(maxlen=_WINDOW + 1)
 
@@ -56,7 +56,7 @@ class Meter:
             self._seconds.append([second, 1])
 
     def figures(self) -> dict[str, Any]:
-        """Return all that go_on_from() needs, as JSON knows it."""
+        """Return the figures for continue_from(), as JSON values."""
         return {
             "responses": self.responses,
             "bytes": self.bytes,
@@ -66,8 +66,8 @@ class Meter:
             "elapsed": self.elapsed,
         }
 
-    def go_on_from(self, figures: Mapping[str, Any]) -> None:
-        """Count on from the *figures* of an earlier process."""
+    def continue_from(self, figures: Mapping[str, Any]) -> None:
+        """Continue to count from the *figures* of an earlier process."""
         self.responses = figures["responses"]
         self.bytes = figures["bytes"]
         self.statuses.update({int(code): n for code, n in figures["statuses"].items()})
@@ -95,7 +95,7 @@ class Meter:
 
     @property
     def rate(self) -> float:
-        """Responses a second, over the last ten seconds (over all of a run that has ended)."""
+        """Responses per second over the last ten seconds; over the whole run if it has ended."""
         if self.ended is not None or self.elapsed <= _WINDOW:
             return self.responses / max(self.elapsed, 1e-9)
         now = int(monotonic())

@@ -1,4 +1,4 @@
-"""Monitor: records what a crawl does, and stops it when it has finished."""
+"""Monitor: reports summaries and errors of a crawl, and stops it when it has finished."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .summary import Summary
 
 log = logging.getLogger(__name__)
 
-#: When the errors of the run to come, or under way, can be had.
+#: The states in which error_chan() belongs to the coming or current run.
 _OPEN = (Status.INITIALIZED, Status.STARTED)
 
 
 class Monitor:
     """
-    Watches *scheduler*, from its start (which may be yet to come) to its end.
+    Watches one run of *scheduler*, the current or the next one, to its end.
 
-    Every *interval* seconds *on_summary* gets a summary if anything has changed, and at the
-    end a final one; *on_error* gets every error. With *auto_stop* a crawl that has
-    finished is stopped at once. Without callbacks both go to the log.
+    Every *interval* seconds *on_summary* is called with a summary if anything has changed, and
+    at the end with a final one; *on_error* is called with every error. With *auto_stop* a
+    crawl that has finished is stopped at once. Without callbacks, both are logged.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Monitor:
         self._main = gevent.spawn(self._watch)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the crawl to end and be recorded; say if it has."""
+        """Wait until the crawl has ended and its last summary is reported; return whether it has."""
         self._main.join(timeout)
         return self._main.ready()
 
     def cancel(self) -> None:
-        """Stop watching; the crawl goes on."""
+        """Stop watching; the crawl continues."""
         self._main.kill()
         self._errors = None
 
@@ -70,14 +70,14 @@ class Monitor:
             self._started = True
             self._watching.spawn(self._sample)
             final = self._stop() if scheduler.join() and self._auto_stop else None
-            # The errors of a run end when it is stopped, and not before.
+            # The channel of errors ends when the run is stopped, not before.
             reader.join()
-            self._record(final or scheduler.summary())
+            self._report(final or scheduler.summary())
         finally:
             self._watching.kill()
 
     def _read(self) -> None:
-        """Hand on every error; initializing anew ends one channel and begins another."""
+        """Pass on every error; init() ends one channel of errors and begins another."""
         while True:
             if self._errors is None:
                 self._scheduler.wait(*_OPEN)
@@ -93,9 +93,9 @@ class Monitor:
             gevent.sleep(self._interval)
             summary = self._scheduler.summary()
             if summary != self._last:
-                self._record(summary)
+                self._report(summary)
 
-    def _record(self, summary: Summary) -> None:
+    def _report(self, summary: Summary) -> None:
         self._last = summary
         _call(self._on_summary, summary)
 
@@ -103,12 +103,12 @@ class Monitor:
         try:
             return self._scheduler.stop()
         except StateError:
-            log.debug("somebody else is stopping the scheduler")
+            log.debug("the scheduler is being stopped by another caller")
             return None
 
 
 def _call(function: Callable[..., object], value: object) -> None:
-    """A callback that fails must not end the watch."""
+    """Call *function*; a callback that fails must not end the watch."""
     try:
         function(value)
     except Exception:

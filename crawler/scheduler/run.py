@@ -139,13 +139,13 @@ class Run:
         return self._workers.working_on()
 
     def figures(self) -> dict[str, Any]:
-        """Return what go_on_from() needs, as JSON values."""
+        """Return what continue_from() needs, as JSON values."""
         counts = {name: getattr(self.stages, name) for name in _ITEMS}
         return {"meter": self.meter.figures()} | counts
 
-    def go_on_from(self, figures: Mapping[str, Any]) -> None:
+    def continue_from(self, figures: Mapping[str, Any]) -> None:
         """Count on from the *figures* of an earlier run."""
-        self.meter.go_on_from(figures["meter"])
+        self.meter.continue_from(figures["meter"])
         for name in _ITEMS:
             setattr(self.stages, name, figures[name])
 

@@ -261,7 +261,7 @@ class Scheduler:
         journal = self._request_args.journal
         if journal is not None:
             if (figures := journal.store.fact("run")) is not None:
-                run.go_on_from(figures)
+                run.continue_from(figures)
             journal.include("run", run.figures)
         return run
 

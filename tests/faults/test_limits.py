@@ -105,7 +105,7 @@ def test_memory_is_short_above_the_soft_limit_and_until_well_below_it(monkeypatc
     relief = []
     guard = MemoryGuard(Memory(soft=100 * MIB), lambda: relief.append(guard.short))
 
-    short = [guard._look(size * MIB) or guard.short for size in sizes]
+    short = [guard._check(size * MIB) or guard.short for size in sizes]
 
     assert short == [False, True, True, True, False, False, True, False]
     assert relief == [False, False]

@@ -275,7 +275,7 @@ def test_failed_downloads_go_to_the_analyzer_that_recovers_and_pages_to_both(bui
     assert sorted(recovered) == sorted(bad)
     assert sorted(by_both[0] + by_both[1]) == sorted(good)
     assert all(by_both)
-    reported = errors.get(timeout=5)
+    reported = errors.get(timeout=30)
     assert sorted(error.request.url for error in reported) == sorted(bad)
     assert {type(error) for error in reported} == {DownloadError}
     assert not any("NoneType" in str(error) for error in reported)
@@ -306,7 +306,7 @@ def test_failures_that_wait_for_a_removed_analyzer_are_reported_once_more(build,
     scheduler.registrar.register(recovering)
     errors = gevent.spawn(list, scheduler.error_chan())
     scheduler.start(urls(3))
-    assert started.wait(5)
+    assert started.wait(30)
     scheduler.registrar.unregister(recovering.mid)
     go_on.set()
     assert scheduler.join()
@@ -314,7 +314,7 @@ def test_failures_that_wait_for_a_removed_analyzer_are_reported_once_more(build,
 
     assert summary.urls.failed == {"bad_encoding": 3}
     assert summary.items.processed == 1
-    kinds = sorted(error.kind for error in errors.get(timeout=5))
+    kinds = sorted(error.kind for error in errors.get(timeout=30))
     assert kinds == ["bad_encoding"] * 3 + ["no_module"] * 2
     balanced(summary, pending=0)
 
