@@ -1,4 +1,4 @@
-"""Run: the pools and what moves data between them, from one start to its stop."""
+"""Run: the pools and the greenlets that move data between them, from one start to its stop."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from ..module import Registrar
 from .args import DataArgs, ModuleArgs
 from .error_pool import ErrorPool
 from .stages import Stages
-from .time_budget import ends
+from .time_budget import time_limits
 from .visits import Visit, Visits
 from .watchdog import Watchdog
-from .workers import Workers, keep
+from .workers import Workers, keep_running
 
 log = logging.getLogger(__name__)
 
-#: The priority of what a callback waits for: before everything else of its host.
+#: The priority of a request that a callback waits for: before all others of its host.
 _FIRST = 1_000_000
-#: What is counted of items.
-_ITEMS = ("items_found", "items_processed", "items_failed", "items_dropped")
-#: Seconds a killed greenlet gets to unwind before it is left behind.
+#: The counters of items in Stages: found, processed, failed, dropped.
+ITEM_COUNTS = ("items_found", "items_processed", "items_failed", "items_dropped")
+#: Seconds that a killed greenlet has to end before the run ends without it.
 _UNWIND = 5.0
 
 
 class Run:
     """
-    Moves data between the pools, through modules the registrar chooses.
+    Moves data between the pools, through modules that the registrar chooses.
 
         frontier ──▶ requests ──download──▶ responses ──analyze──▶ items ──process──▶
             ▲                                   │
             └──────────────admit────────────────┘
 
     A full pool blocks its producers; the frontier never does, so the cycle cannot deadlock.
-    What a module raises goes to *errors*.
+    Exceptions of modules are reported to *errors*.
     """
 
     def __init__(
@@ -85,15 +85,15 @@ class Run:
         self._watchdog.start()
         if self.memory.limits.of_process:
             self._feeders.spawn(self.memory.watch)
-        keep(self._feeders, self._visits, self._feed)
-        for end in ends(self.frontier, self.meter, self.memory):
-            self._feeders.spawn(end)
-        self._workers.pump(self.requests, stages.download, args.download_workers)
-        self._workers.pump(self.responses, stages.analyze, args.analyze_workers)
-        self._workers.pump(self.items, stages.process, args.pipeline_workers)
+        keep_running(self._feeders, self._visits, self._feed)
+        for watch in time_limits(self.frontier, self.meter, self.memory):
+            self._feeders.spawn(watch)
+        self._workers.start(self.requests, stages.download, args.download_workers)
+        self._workers.start(self.responses, stages.analyze, args.analyze_workers)
+        self._workers.start(self.items, stages.process, args.pipeline_workers)
 
     def end(self, timeout: float) -> None:
-        """Finish what is in flight within *timeout* seconds, cancel the rest, leave nothing running."""
+        """Finish the work in flight within *timeout* seconds, cancel the rest, end every greenlet."""
         self._visits.ending = True
         try:
             self.frontier.pause()
@@ -105,9 +105,10 @@ class Run:
 
     def fetch(self, request: Request) -> Response:
         """
-        Fetch *request* as part of the crawl, and wait for it; raise what became of it instead.
+        Fetch *request* as part of the crawl and wait for its response.
 
-        While a worker waits here, a substitute works in its place: the crawl continues.
+        Raises Refusal, or the error of the download. While a worker waits here, a substitute
+        works in its place: the crawl continues.
         """
         visit = self._workers.own_visit
         if visit is not None:
@@ -127,30 +128,30 @@ class Run:
             del self.stages.awaited[request.id]
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Let a substitute work for the worker that enters this, while it waits for another."""
+        """Return a context in which a worker may wait for another: a substitute works in its place."""
         return self._workers.waiting(self.responses, self.stages.analyze)
 
-    def works_in(self, greenlet: object) -> bool:
+    def has_worker(self, greenlet: object) -> bool:
         return greenlet in self._workers
 
     @property
     def analysing(self) -> Request | None:
-        """The request that a module works on at this very moment; any thread may read it."""
+        """The request that a module works on at this moment; any thread may read it."""
         return self._workers.working_on()
 
     def figures(self) -> dict[str, Any]:
-        """Return what continue_from() needs, as JSON values."""
-        counts = {name: getattr(self.stages, name) for name in _ITEMS}
+        """Return the figures for continue_from(), as JSON values."""
+        counts = {name: getattr(self.stages, name) for name in ITEM_COUNTS}
         return {"meter": self.meter.figures()} | counts
 
     def continue_from(self, figures: Mapping[str, Any]) -> None:
-        """Count on from the *figures* of an earlier run."""
+        """Continue to count from the *figures* of an earlier run."""
         self.meter.continue_from(figures["meter"])
-        for name in _ITEMS:
+        for name in ITEM_COUNTS:
             setattr(self.stages, name, figures[name])
 
     def _feed(self) -> None:
-        """Begin visits, never more than there are download workers for."""
+        """Begin visits, at most one for each download worker that is free."""
         while True:
             try:
                 visit = self._visits.take()
@@ -172,7 +173,8 @@ class Run:
             self._workers.kill(timeout=_UNWIND)
             if len(self._workers):
                 log.warning(
-                    "%d workers did not end: a module swallows GreenletExit", len(self._workers)
+                    "%d workers did not end: a module catches GreenletExit and continues",
+                    len(self._workers),
                 )
         finally:
             self._watchdog.stop()

@@ -6,19 +6,19 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import gevent
 
 from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures
-from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
+from ..module import Module, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .error_pool import ErrorPool
 from .run import Run
 from .status import Life, Status
-from .summary import ErrorCounts, ItemCounts, LiveSummary, Summary
+from .summary import LiveSummary, Summary, summarize
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +27,17 @@ First = Request | str | Iterable[Request | str]
 
 class Scheduler:
     """
-    Crawls from the first requests until nothing is outstanding, or until told to stop.
+    Crawls from the first requests until nothing is outstanding, or until stop() is called.
 
         with Scheduler() as scheduler:
             scheduler.init(RequestArgs(max_depth=2), DataArgs(), modules)
             scheduler.start("https://example.org/")
             scheduler.join()
 
-    Each start is a new run: it has seen nothing, and its modules count from zero.
+    Each start is a new run: it has seen no URL, and its modules count from zero.
+
+    It has more than 20 methods because it is the whole interface to a crawl; the work is done
+    by its Run.
     """
 
     def __init__(self) -> None:
@@ -44,22 +47,22 @@ class Scheduler:
         self._module_args: ModuleArgs
         self._run: Run
         self._live_summary = LiveSummary(self.summary)
-        #: The limit that stopped the last run, if one did: memory_limit.
+        #: What stopped the last run, unless it was a caller: memory_limit or output_closed.
         self.stopped_by = ""
         #: Modules may be registered and removed while the scheduler runs.
         self.registrar = Registrar()
 
     def init(self, request_args: RequestArgs, data_args: DataArgs, module_args: ModuleArgs) -> None:
-        """Take the arguments; nothing changes if one of them is wrong."""
+        """Set the arguments; nothing changes if one of them is invalid."""
         with self._life.step(Status.INITIALIZING, Status.INITIALIZED):
             _check(request_args=(request_args, RequestArgs), data_args=(data_args, DataArgs))
             _check(module_args=(module_args, ModuleArgs))
             registrar = Registrar()
             for module in module_args.modules:
                 registrar.register(module)
-            # It will see nothing: start() makes one that does, and takes the memory for it.
+            # This frontier stays empty: start() creates the real one, which needs memory for its filter.
             idle = Frontier(request_args.scope, seen=ExactSeen())
-            run = Run(idle, data_args, module_args, registrar, _errors(data_args))
+            run = Run(idle, data_args, module_args, registrar, _error_pool(data_args))
             if self._initialized:
                 self._run.errors.close()
             self._request_args, self._data_args = request_args, data_args
@@ -67,7 +70,7 @@ class Scheduler:
 
     def start(self, first: First) -> None:
         """
-        Begin to crawl at *first*: a request, a URL, or several.
+        Start to crawl at *first*: a request, a URL, or several of them.
 
         Raises Refused, with the reason for each, if none of them was admitted.
         """
@@ -87,29 +90,30 @@ class Scheduler:
         log.info("started with %d requests", len(requests))
 
     def add(self, request: Request | str) -> bool:
-        """Offer one more request to the running crawl; say if it was admitted."""
+        """Offer one more request to the running crawl; return whether it was admitted."""
         self._life.need("add()", Status.STARTED)
         [request] = _requests(request)
         return self._run.frontier.admit(request) is None
 
     def fetch(self, request: Request | str) -> Response:
         """
-        Fetch one page within the running crawl and wait for it: from a parser, or from anywhere.
+        Fetch one page as part of the running crawl and wait for it; parsers may call this too.
 
-        It obeys scope, robots.txt and delays as any other, and is not analysed. Raises Refusal
-        with the reason if it may not be fetched, and DownloadError if it cannot be.
+        Scope, robots.txt and delays apply as to any other page; no parser gets it. Raises
+        Refusal with the reason if the page may not be fetched, and DownloadError if its
+        download fails.
         """
         self._life.need("fetch()", Status.STARTED)
         [request] = _requests(request)
         return self._run.fetch(request)
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Enter it in a parser that waits for what another does: the crawl goes on meanwhile."""
+        """Return a context in which a parser may wait for another one: the crawl continues meanwhile."""
         self._need_init("waiting()")
         return self._run.waiting()
 
     def pause(self, host: str | None = None) -> None:
-        """Take no new requests (of one *host*); what is in flight is finished."""
+        """Take no more requests (of one *host*); those in flight are finished."""
         self._life.need("pause()", Status.STARTED)
         self._run.frontier.pause(host)
 
@@ -118,17 +122,17 @@ class Scheduler:
         self._run.frontier.resume(host)
 
     def set_delay(self, host: str, seconds: float) -> None:
-        """Leave *seconds* between two requests to *host* from now on, or its Crawl-delay if longer."""
+        """Wait *seconds* between two requests to *host* from now on, or its Crawl-delay if longer."""
         self._life.need("set_delay()", Status.STARTED)
         self._run.frontier.set_delay(host, seconds)
 
     def stop(self, timeout: float = 10.0) -> Summary:
         """
-        Finish what is in flight within *timeout* seconds, cancel the rest, and return the summary.
+        Finish the work in flight within *timeout* seconds, cancel the rest, return the summary.
 
-        What was not finished is counted as pending there.
+        Requests that were not finished are counted as pending there.
         """
-        self._not_inside("stop()", "gevent.spawn(scheduler.stop)")
+        self._refuse_inside("stop()", "gevent.spawn(scheduler.stop)")
         with self._life.step(Status.STOPPING, Status.STOPPED, on_error=Status.STOPPED):
             self._run.end(timeout)
         self._live_summary.renew()
@@ -138,9 +142,9 @@ class Scheduler:
         return self.summary()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is outstanding or the scheduler has stopped; say if nothing is."""
+        """Wait until nothing is outstanding or the scheduler has stopped; return whether nothing is."""
         self._life.need("join()", Status.STARTED, Status.STOPPING, Status.STOPPED)
-        self._not_inside("join()", "a greenlet of your own")
+        self._refuse_inside("join()", "a greenlet of your own")
         return self._run.frontier.join(timeout)
 
     def wait(self, *statuses: Status) -> None:
@@ -157,62 +161,32 @@ class Scheduler:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is outstanding: no request waiting, no page or item being worked on."""
+        """Whether nothing is outstanding: no request waits, no page or item is in a stage."""
         return not self._initialized or self._run.frontier.view.idle
 
     def error_chan(self) -> Iterator[CrawlerError]:
         """
         Return a generator of every error from this call on.
 
-        The first caller also gets the errors that nobody has read. It ends when the
+        The first caller also gets the errors that nobody has read. The generator ends when the
         scheduler has stopped and the last error was read.
         """
         self._need_init("error_chan()")
         return self._run.errors.consume()
 
     def hosts(self, most: int = 20) -> list[HostFigures]:
-        """Return how the hosts with the most to do are doing."""
+        """Return the figures of the *most* hosts with the most requests waiting or in flight."""
         self._need_init("hosts()")
         return self._run.frontier.view.hosts(most)
 
     def summary(self) -> Summary:
         self._need_init("summary()")
-        run, view = self._run, self._run.frontier.view
-        return Summary(
+        return summarize(
+            self._run,
+            self.registrar,
+            (self._request_args, self._data_args, self._module_args),
             status=str(self.status),
             paused=self.paused,
-            request_args=self._request_figures(),
-            data_args=self._data_args,
-            module_args=self._module_figures(),
-            downloaders=self._modules(Downloader),
-            analyzers=self._modules(Analyzer),
-            pipelines=self._modules(Pipeline),
-            request_pool=run.requests.figures(),
-            response_pool=run.responses.figures(),
-            item_pool=run.items.figures(),
-            error_pool=run.errors.figures(),
-            urls=view.counts(),
-            retried=view.retried,
-            samples=view.samples(),
-            moved=view.moved,
-            waiting_for=view.waiting_for(),
-            next_wake=view.next_wake(),
-            queued=len(view),
-            resting=view.resting(),
-            cpu=run.meter.cpu,
-            items=ItemCounts(
-                run.stages.items_found,
-                run.stages.items_processed,
-                run.stages.items_failed,
-                run.stages.items_dropped,
-            ),
-            errors=ErrorCounts(run.errors.reported, run.errors.dropped),
-            responses=run.meter.responses,
-            bytes=run.meter.bytes,
-            status_codes=dict(sorted(run.meter.statuses.items())),
-            latency=run.meter.latency(),
-            rate=run.meter.rate,
-            elapsed=run.meter.elapsed,
         )
 
     def __enter__(self) -> Self:
@@ -237,27 +211,27 @@ class Scheduler:
     def _initialized(self) -> bool:
         return hasattr(self, "_run")
 
-    def _need_init(self, what: str) -> None:
+    def _need_init(self, call: str) -> None:
         if not self._initialized:
             raise StateError(
-                f"{what} needs a scheduler that is initialized; this one is {self.status}"
+                f"{call} needs a scheduler that is initialized; this one is {self.status}"
             )
 
-    def _not_inside(self, what: str, remedy: str) -> None:
-        if self._initialized and self._run.works_in(gevent.getcurrent()):
+    def _refuse_inside(self, call: str, remedy: str) -> None:
+        if self._initialized and self._run.has_worker(gevent.getcurrent()):
             raise StateError(
-                f"{what} called from inside a module would wait for itself: use {remedy}"
+                f"{call} called from inside a module would wait for itself: use {remedy}"
             )
 
     def _new_run(self, first: list[Request]) -> Run:
-        """Return a run whose errors go to whoever already waits for them."""
+        """Return a new run; its errors go to the consumers that wait for them already."""
         errors = self._run.errors
         if errors.closed:
-            errors = _errors(self._data_args)
+            errors = _error_pool(self._data_args)
         frontier = self._request_args.frontier(request.url for request in first)
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
-        run.memory.on_full = self._stop_at
-        run.stages.on_unfinished = partial(self._stop_at, "output_closed")
+        run.memory.on_full = self._stop_because
+        run.stages.on_unfinished = partial(self._stop_because, "output_closed")
         journal = self._request_args.journal
         if journal is not None:
             if (figures := journal.store.fact("run")) is not None:
@@ -265,36 +239,14 @@ class Scheduler:
             journal.include("run", run.figures)
         return run
 
-    def _stop_at(self, limit: str) -> None:
+    def _stop_because(self, reason: str) -> None:
         if self.status is Status.STARTED:
-            self.stopped_by = limit
+            self.stopped_by = reason
             gevent.spawn(self.stop)
 
-    def _modules(self, kind: type[Module]) -> tuple[ModuleSummary, ...]:
-        return tuple(module.summary() for module in self.registrar.all(kind))
 
-    def _request_figures(self) -> dict[str, Any]:
-        args = self._request_args
-        rules = _figures(args, "accepted_domains", "max_depth", "include", "exclude")
-        return rules | _figures(args.politeness, "per_host", "delay", "robots")
-
-    def _module_figures(self) -> dict[str, Any]:
-        args = self._module_args
-        sizes = {
-            "downloader_list_size": len(args.downloaders),
-            "analyzer_list_size": len(args.analyzers),
-            "pipeline_list_size": len(args.pipelines),
-        }
-        workers = ("download_workers", "analyze_workers", "pipeline_workers", "time_limit")
-        return sizes | _figures(args, *workers)
-
-
-def _errors(args: DataArgs) -> ErrorPool:
+def _error_pool(args: DataArgs) -> ErrorPool:
     return ErrorPool(args.error_buffer_cap, args.error_max_buffer_number)
-
-
-def _figures(args: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in names}
 
 
 def _check(**arguments: tuple[object, type]) -> None:
@@ -308,10 +260,10 @@ def _requests(first: First) -> list[Request]:
         first = [first]
     if not isinstance(first, Iterable):
         raise ValueError(f"a request, a URL or several are needed, not {first!r}")
-    return [Request(one) if isinstance(one, str) else _a_request(one) for one in first]
+    return [Request(each) if isinstance(each, str) else _checked(each) for each in first]
 
 
-def _a_request(one: object) -> Request:
-    if not isinstance(one, Request):
-        raise ValueError(f"a first request must be a Request or a URL, not {one!r}")
-    return one
+def _checked(request: object) -> Request:
+    if not isinstance(request, Request):
+        raise ValueError(f"a first request must be a Request or a URL, not {request!r}")
+    return request

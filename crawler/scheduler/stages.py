@@ -1,4 +1,4 @@
-"""Stages: download, analyze, process; and what becomes of a datum that fails in one."""
+"""Stages: download, analyze, process, and the handling of failures in them."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: Seconds a datum waits for a module of its kind to be registered.
+#: Seconds that a datum waits for a module of its stage to be registered.
 _MODULE_WAIT = 60.0
-#: After how many findings of one page the others have a turn.
-_TURN = 256
+#: The number of findings of one page after which the worker yields to the other greenlets.
+_FINDINGS_PER_TURN = 256
 
 
 class Stages:
     """
-    What a worker does with one datum of a visit, through modules the registrar chooses.
+    The work on one datum of a visit, done by modules that the registrar chooses.
 
-    A stage hands on what comes of its datum, and enters the timer while a module has it. The
-    timer raises LeftBehind in a worker that was given up: abandon() has ended its visit, or
-    will, and the stage counts, reports and hands on nothing.
+    A stage passes its results on, and enters the timer while a module works. The timer raises
+    LeftBehind in a worker that was given up: abandon() has ended its visit, or will end it, so
+    the stage must count, report and pass on nothing more.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Stages:
     ) -> None:
         self.meter = Meter()
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
-        #: By id, the result that a callback waits for: no parser gets the response.
+        #: By id of the request, the result that a callback waits for: no parser gets the response.
         self.awaited: dict[str, AsyncResult[Response]] = {}
         self._time_limit = args.time_limit
         self._frontier = frontier
@@ -72,24 +72,24 @@ class Stages:
         self._errors = errors
         self._responses = responses
         self._items = items
-        #: Called when the crawl cannot go on, though its requests could.
+        #: Called when a module raises Unfinished: the crawl must stop, its requests stay pending.
         self.on_unfinished: Callable[[], object] = bool
         frontier.events.on_drop = self._dropped
         frontier.events.on_failure = self._failed
 
     def do(self, stage: Stage[T], visit: Visit, datum: T, timer: ModuleTimer) -> None:
-        """Let *stage* work on one datum: the one place where failures are caught."""
+        """Carry out *stage* on one datum: the only place where failures are caught."""
         try:
             stage(visit, datum, timer)
         except LeftBehind:
             raise
         except ModuleError as error:
             if isinstance(error.__cause__, Unfinished):
-                self._leave(visit, error)
+                self._put_off(visit, error)
             else:
                 self._report(visit, error)
         except NoModule as error:
-            self._report(visit, _of_scheduler(visit, "no_module", str(error), error))
+            self._report(visit, _scheduler_error(visit, "no_module", str(error), error))
         except BaseException as cause:
             self._interrupted(visit, datum, cause)
             raise
@@ -97,8 +97,8 @@ class Stages:
             if not timer.given_up:
                 self._visits.close(visit)
 
-    def _leave(self, visit: Visit, error: ModuleError) -> None:
-        """Leave *visit* for the next crawl; this one cannot go on because of *error*."""
+    def _put_off(self, visit: Visit, error: ModuleError) -> None:
+        """Leave *visit* to the next crawl; this one cannot continue because of *error*."""
         self._errors.report(error)
         self._visits.give_back(visit)
         self.on_unfinished()
@@ -110,10 +110,10 @@ class Stages:
         )
 
     def abandon(self, stage: Stage[Any], visit: Visit) -> None:
-        """Let *visit* fail whose worker was left behind in *stage*, and count what it cannot."""
+        """Fail *visit*, whose worker was left behind in *stage*, and count its item as failed."""
         limit = TimeLimit(self._time_limit)
-        reason = f"{limit}, swallowed what said so, and was left behind"
-        self._report(visit, _of_scheduler(visit, "timeout", reason, limit))
+        reason = f"{limit}, caught the exception that should end it, and was left behind"
+        self._report(visit, _scheduler_error(visit, "timeout", reason, limit))
         self.items_failed += stage == self.process
 
     # -- download ---------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Stages:
         return response
 
     def _end(self, visit: Visit, result: Response | ModuleError, outcome: Outcome) -> None:
-        """Let *visit* end with the *outcome* of its download."""
+        """Set the *outcome* of *visit*, which ends with its download."""
         visit.outcome = outcome
         if outcome.status == "failed":
             self._deliver(visit, _failure(visit, result, outcome.reason))
@@ -151,7 +151,7 @@ class Stages:
             self._dropped(visit.request, outcome)
 
     def _deliver(self, visit: Visit, result: Response | ModuleError) -> None:
-        """Pass the end of a download on: to the callback that waits for it, or to an analyzer."""
+        """Pass the result of a download to the callback that waits for it, or to an analyzer."""
         if isinstance(result, ModuleError):
             self._report(visit, result)
         awaited = self.awaited.get(visit.request.id)
@@ -168,17 +168,17 @@ class Stages:
         try:
             self._gather(visit, self._findings(datum), timer)
         except Unwritable as error:
-            raise _of_scheduler(visit, "unwritable", str(error), error) from error
+            raise _scheduler_error(visit, "unwritable", str(error), error) from error
         finally:
             self._visits.analyses.leave(visit.taken)
 
     def _findings(self, datum: Response | ModuleError) -> Generator[Any]:
         if isinstance(datum, Response):
             return self._registrar.get(Analyzer, timeout=_MODULE_WAIT).analyze(datum)
-        able = self._recovering()
-        if not able:  # it was removed since the failure was passed on
-            raise NoModule("no analyzer that recovers is registered")
-        return min(able, key=attrgetter("score")).recover(datum)
+        recovering = self._recovering()
+        if not recovering:  # it was removed after the failure was passed on
+            raise NoModule("no analyzer that recovers from failures is registered")
+        return min(recovering, key=attrgetter("score")).recover(datum)
 
     def _recovering(self) -> list[Analyzer]:
         """Return the analyzers that accept failed downloads, as soon as any analyzer is registered."""
@@ -188,7 +188,8 @@ class Stages:
         return [analyzer for analyzer in registered if analyzer.recovers]
 
     def _gather(self, visit: Visit, findings: Generator[Any], timer: ModuleTimer) -> None:
-        # Closed at once: a traceback may keep a generator, and its place in the counts, alive.
+        # Close the generator at once: a traceback may keep it alive, and the module counts it as
+        # work in flight until then.
         with timer, closing(findings):
             number = 0
             for found in findings:
@@ -204,7 +205,7 @@ class Stages:
                 else:
                     self._frontier.admit(found)
                     number += 1
-                if number >= _TURN:
+                if number >= _FINDINGS_PER_TURN:
                     number = 0
                     gevent.sleep(0)
 
@@ -218,7 +219,7 @@ class Stages:
         except LeftBehind:
             raise
         except BaseException as error:
-            # What stop() interrupts is not failed but pending, as its request is.
+            # An item that stop() interrupts has not failed: it is pending, as its request is.
             if isinstance(error, CrawlerError) or not self._visits.ending:
                 self.items_failed += 1
             raise
@@ -248,17 +249,17 @@ class Stages:
             self._visits.give_back(visit)
         else:
             reason = f"the greenlet working on {datum} was killed"
-            self._report(visit, _of_scheduler(visit, "killed", reason, cause))
+            self._report(visit, _scheduler_error(visit, "killed", reason, cause))
 
 
 def _failure(visit: Visit, result: Response | ModuleError, kind: str) -> ModuleError:
-    """Return the error that a fetch ended with; a chain of redirects ends without one."""
+    """Return the error of a fetch; for a chain of redirects, which has none, create one."""
     if isinstance(result, ModuleError):
         return result
-    return _of_scheduler(visit, kind, f"{result.status} to {result.headers['location']!r:.200}")
+    return _scheduler_error(visit, kind, f"{result.status} to {result.headers['location']!r:.200}")
 
 
-def _of_scheduler(
+def _scheduler_error(
     visit: Visit, kind: str, reason: str, cause: BaseException | None = None
 ) -> ModuleError:
     error = ModuleError("scheduler", visit.request, reason, kind)

@@ -1,4 +1,4 @@
-"""The seven states of a scheduler, and the way from one to the next."""
+"""The seven states of a scheduler, and the transitions between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Status(Enum):
         return self.value
 
 
-#: From where to where a scheduler may go. A step that fails leads back to where it began.
+#: The allowed transitions. A step that fails returns to the state before it.
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.UNINITIALIZED: frozenset({Status.INITIALIZING}),
     Status.INITIALIZING: frozenset({Status.INITIALIZED}),
@@ -37,7 +37,7 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 
 
 class Life:
-    """Where a scheduler stands, with a way to wait for it to get somewhere."""
+    """The status of a scheduler; others can wait for it to change."""
 
     def __init__(self, status: Status = Status.UNINITIALIZED) -> None:
         self.status = status
@@ -47,16 +47,16 @@ class Life:
         if wanted not in TRANSITIONS[self.status]:
             raise StateError(f"a scheduler that is {self.status} cannot become {wanted}")
 
-    def need(self, what: str, *statuses: Status) -> None:
+    def need(self, call: str, *statuses: Status) -> None:
         if self.status not in statuses:
             wanted = " or ".join(map(str, statuses))
             raise StateError(
-                f"{what} needs a scheduler that is {wanted}; this one is {self.status}"
+                f"{call} needs a scheduler that is {wanted}; this one is {self.status}"
             )
 
     @contextmanager
     def step(self, through: Status, to: Status, on_error: Status | None = None) -> Iterator[None]:
-        """Be *through* during the block, then *to*; if it raises, *on_error*, or back where it was."""
+        """Be *through* during the block, then *to*; if it raises, *on_error* or the status before."""
         before = self.status
         self.check(through)
         self._move(through)
@@ -68,7 +68,7 @@ class Life:
         self._move(to)
 
     def wait(self, *statuses: Status) -> None:
-        """Wait until the status is one of *statuses*, or has been since the call."""
+        """Wait until the status is one of *statuses*, or has been one since the call."""
         if self.status in statuses:
             return
         waiter = (statuses, Event())

@@ -1,4 +1,4 @@
-"""Summary: a crawl at one moment."""
+"""Summary: the figures of a crawl at one moment."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import Any
 
 from ..buffer import PoolFigures
 from ..frontier import UrlCounts
-from ..module import ModuleSummary
-from .args import DataArgs
+from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
+from .args import DataArgs, ModuleArgs, RequestArgs
 from .meter import Latency
+from .run import ITEM_COUNTS, Run
 
+#: The arguments of Scheduler.init().
+Args = tuple[RequestArgs, DataArgs, ModuleArgs]
 #: Seconds between two live summaries.
 _INTERVAL = 1.0
 
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """found = processed + failed + dropped + pending, where pending are in the pool or a pipeline."""
+    """found = processed + failed + dropped + pending; pending items are in the pool or a pipeline."""
 
     found: int = 0
     processed: int = 0
@@ -31,7 +34,7 @@ class ItemCounts:
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """*dropped* errors were pushed out of a full pool before a consumer read them."""
+    """*dropped* errors were pushed out of a full pool before a consumer had read them."""
 
     reported: int = 0
     dropped: int = 0
@@ -40,10 +43,10 @@ class ErrorCounts:
 @dataclass(frozen=True)
 class Summary:
     """
-    Taken in one pass, so that its figures agree with each other.
+    The figures of a crawl, taken in one pass, so that they agree with each other.
 
-    Two summaries are equal when nothing has happened between them: *elapsed*, *rate* and
-    what it waits for, which change by themselves, do not count.
+    Two summaries are equal if nothing has happened between them: figures that change with
+    time alone, such as *elapsed*, *rate* and *waiting_for*, are not compared.
     """
 
     status: str
@@ -60,9 +63,9 @@ class Summary:
     error_pool: PoolFigures
     urls: UrlCounts
     retried: int
-    #: The first few URLs of each reason to fail, refuse or turn away.
+    #: By reason, the first few URLs that failed, were refused or turned away.
     samples: Mapping[str, list[str]]
-    #: How many pages were found to have moved for good.
+    #: The number of pages that have moved permanently.
     moved: int
     items: ItemCounts
     errors: ErrorCounts
@@ -70,13 +73,13 @@ class Summary:
     bytes: int
     status_codes: Mapping[int, int]
     latency: Latency
-    #: What keeps the next request from being taken, and for how many seconds, if that is known.
+    #: What the next request waits for, and the seconds until it is due, if they are known.
     waiting_for: str = field(compare=False)
     next_wake: float | None = field(compare=False)
-    #: How many requests wait in the frontier, and why the host that is due first is not due yet.
+    #: The number of requests in the frontier, and why the host that is due first is not due yet.
     queued: int = field(compare=False)
     resting: str = field(compare=False)
-    #: Seconds of CPU the process has used since the start.
+    #: Seconds of CPU time that the process has used since the start.
     cpu: float = field(compare=False)
     rate: float = field(compare=False)
     elapsed: float = field(compare=False)
@@ -88,8 +91,68 @@ class Summary:
         return json.dumps(self.to_dict(), indent=4)
 
 
+def summarize(run: Run, registrar: Registrar, args: Args, *, status: str, paused: bool) -> Summary:
+    """Return the figures of *run*, of the registered modules and of the arguments of init()."""
+    view, meter = run.frontier.view, run.meter
+    requests, data, modules = args
+    return Summary(
+        status=status,
+        paused=paused,
+        request_args=_request_figures(requests),
+        data_args=data,
+        module_args=_module_figures(modules),
+        downloaders=_modules(registrar, Downloader),
+        analyzers=_modules(registrar, Analyzer),
+        pipelines=_modules(registrar, Pipeline),
+        request_pool=run.requests.figures(),
+        response_pool=run.responses.figures(),
+        item_pool=run.items.figures(),
+        error_pool=run.errors.figures(),
+        urls=view.counts(),
+        retried=view.retried,
+        samples=view.samples(),
+        moved=view.moved,
+        waiting_for=view.waiting_for(),
+        next_wake=view.next_wake(),
+        queued=len(view),
+        resting=view.resting(),
+        cpu=meter.cpu,
+        items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
+        errors=ErrorCounts(run.errors.reported, run.errors.dropped),
+        responses=meter.responses,
+        bytes=meter.bytes,
+        status_codes=dict(sorted(meter.statuses.items())),
+        latency=meter.latency(),
+        rate=meter.rate,
+        elapsed=meter.elapsed,
+    )
+
+
+def _modules(registrar: Registrar, kind: type[Module]) -> tuple[ModuleSummary, ...]:
+    return tuple(module.summary() for module in registrar.all(kind))
+
+
+def _request_figures(args: RequestArgs) -> dict[str, Any]:
+    rules = _values(args, "accepted_domains", "max_depth", "include", "exclude")
+    return rules | _values(args.politeness, "per_host", "delay", "robots")
+
+
+def _module_figures(args: ModuleArgs) -> dict[str, Any]:
+    sizes = {
+        "downloader_list_size": len(args.downloaders),
+        "analyzer_list_size": len(args.analyzers),
+        "pipeline_list_size": len(args.pipelines),
+    }
+    workers = ("download_workers", "analyze_workers", "pipeline_workers", "time_limit")
+    return sizes | _values(args, *workers)
+
+
+def _values(args: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in names}
+
+
 class LiveSummary:
-    """Returns what *take* returns as plain values, once a second at most; None in between."""
+    """Returns the summary of *take* as plain values, at most once a second; None in between."""
 
     def __init__(self, take: Callable[[], Summary], clock: Callable[[], float] = monotonic) -> None:
         self._take = take
@@ -104,5 +167,5 @@ class LiveSummary:
         return self._take().to_dict()
 
     def renew(self) -> None:
-        """Let the next call return a summary in any case."""
+        """Make the next call return a summary, however recent the last one is."""
         self._due = 0.0

@@ -1,4 +1,4 @@
-"""The limits of a budget that are a matter of time: a crawl that takes too long, or is too slow."""
+"""The limits of a budget that depend on time: a crawl that takes too long, or is too slow."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .memory_guard import MemoryGuard
 from .meter import Meter
 
 
-def ends(
+def time_limits(
     frontier: FrontierContract, meter: Meter, memory: MemoryGuard
 ) -> Iterator[Callable[[], None]]:
     """
-    Yield a function to run beside the crawl for each limit that is a matter of time.
+    Yield, for each limit that depends on time, a function to run in a greenlet of its own.
 
-    Each returns when it has cut the crawl off. The frontier applies the limits on numbers
+    It returns after it has cut the crawl off. The limits on numbers are applied by the frontier
     itself, when it counts.
     """
     budget = frontier.budget
@@ -36,7 +36,7 @@ def _end_after(seconds: float, frontier: FrontierContract) -> None:
 def _end_below(
     rate: float, patience: float, frontier: FrontierContract, meter: Meter, memory: MemoryGuard
 ) -> None:
-    """Cut off a slow crawl; one that pause() or a lack of memory holds up is not slow."""
+    """Cut off a slow crawl; while it is paused or short of memory, a crawl does not count as slow."""
     slow = False
     while not slow:
         before, held = meter.responses, _is_held(frontier, memory)

@@ -1,4 +1,4 @@
-"""ModuleTimer: how long a module may work on one datum."""
+"""ModuleTimer: limits the time that a module works on one datum."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import gevent
 
 from ..errors import TimeLimit
 
-#: How often TimeLimit is thrown into code that swallows it.
-_MOST_THROWN = 3
+#: The number of times that TimeLimit is thrown into code that catches it and continues.
+_MAX_THROWN = 3
 
 
 class LeftBehind(BaseException):
-    """Ends the work of a greenlet that was given up: another one has ended its visit."""
+    """Ends the work of a greenlet that was given up: another greenlet ends its visit."""
 
 
 class ModuleTimer:
     """
     Throws TimeLimit into the greenlet that entered it, if it stays inside too long.
 
-    Code that swallows it, as a bare ``except:`` does, gets it again each time the limit has
-    passed. If it swallows three, the greenlet is *given_up*, *on_given_up* is called, and to
-    leave the timer, or to check() it, raises LeftBehind.
+    Code that catches it and continues, as a bare ``except:`` does, gets it again each time the
+    limit has passed. After three times the greenlet is *given_up* and *on_given_up* is called;
+    then both leaving the timer and check() raise LeftBehind.
     """
 
     def __init__(self, seconds: float, on_given_up: Callable[[], object] = bool) -> None:
@@ -36,8 +36,8 @@ class ModuleTimer:
 
     def __enter__(self) -> None:
         self._thrown = 0
-        # again(), not start(): a timer that is started again only has the rest of its time.
-        self._timer.again(self._ring, gevent.getcurrent())
+        # again(), not start(): start() would continue with the rest of the time.
+        self._timer.again(self._expire, gevent.getcurrent())
 
     def __exit__(self, *exc_info: object) -> None:
         self._timer.stop()
@@ -49,7 +49,7 @@ class ModuleTimer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let time pass that is not the module's own; the limit starts anew afterwards."""
+        """Do not count the time inside as time of the module; the limit starts anew afterwards."""
         self.__exit__()
         try:
             yield
@@ -59,9 +59,9 @@ class ModuleTimer:
     def close(self) -> None:
         self._timer.close()
 
-    def _ring(self, greenlet: Any) -> None:
+    def _expire(self, greenlet: Any) -> None:
         """Run by the hub, each time the limit has passed."""
-        if self._thrown == _MOST_THROWN:
+        if self._thrown == _MAX_THROWN:
             self._timer.stop()
             self.given_up = True
             self._on_given_up()

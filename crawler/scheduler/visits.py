@@ -1,4 +1,4 @@
-"""Visit: a taken request on its way to being settled, and all that are under way."""
+"""Visit: a request from take() until it is settled; Visits: all of them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 class Visit:
     """
-    A taken request on its way to being settled.
+    A taken request that is not settled yet.
 
-    *open* counts its data in pools and in workers' hands: its request, its response,
-    each of its items. When the last is gone it ends with *outcome*, unless the frontier has
-    the request back by then. *size* is the bytes of its response's body.
+    *open* counts its data that wait in pools or are held by workers: its request, its response,
+    each of its items. When the last one is finished, the visit ends with *outcome*, unless the
+    request is back in the frontier by then. *size* is the size of its response's body in bytes.
     """
 
     __slots__ = ("has_slot", "open", "outcome", "request", "size", "taken")
@@ -38,19 +38,19 @@ class Visit:
         self.has_slot = True
 
     def fail(self, kind: str) -> None:
-        """Remember the first failure."""
+        """Set the outcome, unless an earlier failure did."""
         if self.outcome is DONE:
             self.outcome = failed(kind)
 
 
 class Visits:
     """
-    Every visit from take() until its request is settled, or back in the frontier.
+    All visits, each from take() until its request is settled or back in the frontier.
 
-    A worker that has a datum in hand closes its visit once, when it has finished with it; what
-    was handed on by then keeps the visit open. *quiet* is set while there is no visit. Once
-    they are *ending*, a visit that is interrupted has not failed: its request goes back to
-    the frontier.
+    A worker that holds a datum closes the visit once, when it has finished with the datum; data
+    that it has passed on keep the visit open. *quiet* is set while there is no visit. When the
+    visits are *ending*, one that is interrupted has not failed: its request goes back to the
+    frontier.
     """
 
     def __init__(self, frontier: FrontierContract, limits: Memory, downloads: int) -> None:
@@ -60,10 +60,10 @@ class Visits:
         self.analyses = AnalysisTurns(frontier)
         self._frontier = frontier
         self._number = 0
-        #: One for each download worker that is free.
+        #: One slot for each download worker that is free.
         self._slots = Semaphore(downloads)
-        #: How many stand still, because their worker waits for another visit.
-        self._still = 0
+        #: The number of visits whose worker waits for another visit.
+        self._waiting = 0
         self._room = Event()
         self.memory = MemoryGuard(limits, self._room.set)
 
@@ -71,8 +71,8 @@ class Visits:
         """
         Wait for a free download worker, for memory and for a request; begin its visit.
 
-        A request that is due is then fetched at once: the distances the frontier keeps
-        between requests are those the host sees.
+        So a request that is taken is fetched at once: the host sees the delays between requests
+        that the frontier decided on.
         """
         self._slots.acquire()
         try:
@@ -86,7 +86,7 @@ class Visits:
         return visit
 
     def hand(self, visit: Visit, datum: T, pool: Pool[tuple[Visit, T]]) -> None:
-        """Let *datum* wait in *pool*, once there is room for it."""
+        """Put *datum* into *pool*, as soon as there is room for it."""
         visit.open += 1
         try:
             pool.put((visit, datum))
@@ -95,13 +95,13 @@ class Visits:
             raise
 
     def end_download(self, visit: Visit) -> None:
-        """Free the download worker of *visit*; the second time there is nothing to do."""
+        """Free the download worker of *visit*; a second call does nothing."""
         if visit.has_slot:
             visit.has_slot = False
             self._slots.release()
 
     def close(self, visit: Visit) -> None:
-        """Count a datum of *visit* as gone; settle its request if that was the last."""
+        """Count one datum of *visit* as finished; settle its request if that was the last one."""
         visit.open -= 1
         if visit.open:
             return
@@ -115,38 +115,38 @@ class Visits:
             self.quiet.set()
 
     def give_back(self, visit: Visit) -> None:
-        """Let the request of *visit* wait again, unless it does already."""
+        """Put the request of *visit* back into the frontier, unless it is settled or back already."""
         if not visit.taken.is_over:
             self._frontier.put_back(visit.taken)
 
     def give_back_all(self, pool: Pool[tuple[Visit, Any]]) -> None:
-        """Give back the requests of all that waits in *pool*."""
+        """Give back the requests of all data that wait in *pool*."""
         while len(pool):
             visit, _ = pool.get()
             self.give_back(visit)
             self.close(visit)
 
     def weigh(self, visit: Visit, size: int) -> None:
-        """Count the bytes of a body as held, until *visit* ends."""
+        """Count *size* bytes of a body as held in memory, until *visit* ends."""
         visit.size = size
         self.memory.held += size
 
     @contextmanager
-    def standing_still(self, visit: Visit) -> Iterator[None]:
-        """Let the worker of *visit* wait for another visit meanwhile."""
-        self._still += 1
+    def waiting(self, visit: Visit) -> Iterator[None]:
+        """Return a context in which the worker of *visit* waits for another visit."""
+        self._waiting += 1
         self._room.set()
         is_analysed = visit.taken in self.analyses
         self.analyses.leave(visit.taken)
         try:
             yield
         finally:
-            self._still -= 1
+            self._waiting -= 1
             if is_analysed:
                 self.analyses.enter(visit.taken)
 
     def _wait_for_room(self) -> None:
-        """Wait while memory is short, as long as anything moves that may free some."""
-        while self.memory.short and self._number > self._still:
+        """Wait while memory is short and a visit can still make progress, and so free some."""
+        while self.memory.short and self._number > self._waiting:
             self._room.clear()
             self._room.wait()

@@ -1,4 +1,4 @@
-"""Workers: the greenlets that take data from the pools, and what to do when one is held up."""
+"""Workers: the greenlets that take data from the pools, and the replacement of those that hang."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .visits import Visit, Visits
 
 T = TypeVar("T")
 
-#: Seconds before a worker that has failed is begun anew.
+#: Seconds before a worker that has failed is started again.
 _PAUSE = 0.1
 
-#: One stage: works on a datum of a visit, with the timer entered while a module has it.
+#: One stage: works on a datum of a visit, and enters the timer while a module works on it.
 Stage = Callable[[Visit, T, ModuleTimer], None]
 
 
 class Workers:
     """
-    As many greenlets for each pool as were asked for, each with one datum in hand at most.
+    A fixed number of greenlets for each pool, each of which holds one datum at most.
 
-    A worker that is killed is replaced. While one waits for another visit, a substitute works
-    in its place. One whose module swallows its time limit is left behind for good: LeftBehind
-    ends it, so that it touches nothing of its visit any more, and another worker takes its
-    place.
+    A worker that is killed is replaced. While a worker waits for another visit, a substitute
+    works in its place. A worker whose module catches its time limit and continues is left
+    behind for good: another worker takes its place, and LeftBehind ends the first one, so that
+    it does not touch its visit any more.
 
-    *do* carries out a stage on a datum and raises nothing but what ends the greenlet;
+    *do* carries out a stage on a datum and raises only exceptions that end the greenlet;
     *abandon* is called with a visit that ends because its worker was left behind in a stage.
     """
 
@@ -52,32 +52,32 @@ class Workers:
         self._do = do
         self._abandon = abandon
         self._group = Group()
-        #: What each of them has in hand.
+        #: The visit of the datum that each greenlet holds, and its timer.
         self._at_work: dict[Any, tuple[Visit, ModuleTimer]] = {}
-        #: Returns the request that a module works on at this very moment; any thread may call it,
-        #: and one that keeps it keeps nothing else of the run alive.
-        self.working_on = partial(_worked_on, self._at_work)
+        #: Returns the request that a module works on at this moment. Any thread may call it; a
+        #: reference to it keeps nothing else of the run alive.
+        self.working_on = partial(_running_request, self._at_work)
 
-    def pump(self, pool: Pool[tuple[Visit, T]], stage: Stage[T], number: int) -> None:
-        """Let *number* workers carry out *stage* on what comes into *pool*."""
+    def start(self, pool: Pool[tuple[Visit, T]], stage: Stage[T], number: int) -> None:
+        """Start *number* workers that carry out *stage* on the data of *pool*."""
         for _ in range(number):
-            keep(self._group, self._visits, self._work, pool, stage)
+            keep_running(self._group, self._visits, self._work, pool, stage)
 
     def waiting(self, pool: Pool[tuple[Visit, T]], stage: Stage[T]) -> AbstractContextManager[None]:
-        """Let another worker serve *pool* while the one that enters this waits."""
+        """Return a context in which a worker may wait: a substitute carries out *stage* meanwhile."""
         visit, timer = self._at_work.get(gevent.getcurrent(), (None, None))
         if visit is None or timer is None:
             return nullcontext()
-        return self._stood_in(visit, timer, pool, stage)
+        return self._substituted(visit, timer, pool, stage)
 
     @property
     def own_visit(self) -> Visit | None:
-        """The visit that the calling greenlet has in hand; None if it is not a worker."""
+        """The visit of the datum that the calling greenlet holds; None if it is not a worker."""
         visit, _ = self._at_work.get(gevent.getcurrent(), (None, None))
         return visit
 
     def kill(self, timeout: float) -> None:
-        """End all of them; those that do not end within *timeout* seconds are still counted."""
+        """Kill all workers; those that do not end within *timeout* seconds still count in len()."""
         self._group.kill(timeout=timeout)
 
     def __contains__(self, greenlet: object) -> bool:
@@ -110,62 +110,62 @@ class Workers:
             timer.close()
 
     @contextmanager
-    def _stood_in(
+    def _substituted(
         self, visit: Visit, timer: ModuleTimer, pool: Pool[tuple[Visit, T]], stage: Stage[T]
     ) -> Iterator[None]:
-        """Let another greenlet work while this one waits; it ends with what it has in hand."""
+        """Let a substitute work while this greenlet waits; it ends after the datum it then holds."""
         back = Event()
         substitute = self._group.spawn(self._work, pool, stage, back)
         try:
-            with timer.paused(), self._visits.standing_still(visit):
+            with timer.paused(), self._visits.waiting(visit):
                 yield
         finally:
             back.set()
             gevent.get_hub().loop.run_callback(self._dismiss, substitute)
 
     def _dismiss(self, substitute: gevent.Greenlet[..., None]) -> None:
-        """Run by the hub: by now the substitute may have something in hand, and then finishes it."""
+        """End *substitute*, unless it holds a datum, which it then finishes first; run by the hub."""
         if substitute not in self._at_work:
             substitute.throw(gevent.GreenletExit)
 
     def _leave_behind(self, worker: object, pool: Pool[Any], stage: Stage[Any]) -> None:
-        """Continue without *worker*, whose module swallows its time limit; run by the hub."""
+        """Replace *worker*, whose module ignores its time limit; run by the hub."""
         visit, _ = self._at_work.pop(worker)
         self._group.spawn(self._take_over, visit, pool, stage)
 
     def _take_over(self, visit: Visit, pool: Pool[Any], stage: Stage[Any]) -> None:
-        """End *visit*, and work in the place of the greenlet that was left behind with it."""
+        """End *visit*, then work in place of the greenlet that was left behind with it."""
         self._abandon(stage, visit)
         self._visits.close(visit)
         if not self._visits.ending:
             self._work(pool, stage)
 
 
-def keep(
+def keep_running(
     group: Group, visits: Visits, function: Callable[..., None], *args: Any, after: float = 0.0
 ) -> None:
     """
-    Run *function* in a greenlet of *group*, and again if anything ends it before the visits end.
+    Run *function* in a greenlet of *group*; restart it whenever it ends before the visits do.
 
-    One that fails is begun anew after a pause: it may fail each time, and at once.
+    A function that has failed is restarted after a pause: it may fail at once each time.
     """
 
-    def again(ended: gevent.Greenlet[..., None]) -> None:
+    def restart(ended: gevent.Greenlet[..., None]) -> None:
         if not visits.ending:
             pause = 0.0 if ended.successful() else _PAUSE
-            keep(group, visits, function, *args, after=pause)
+            keep_running(group, visits, function, *args, after=pause)
 
     greenlet: Any = gevent.spawn_later(after, function, *args)
     group.add(greenlet)
-    greenlet.link(again)
+    greenlet.link(restart)
 
 
-def _worked_on(at_work: Mapping[Any, tuple[Visit, ModuleTimer]]) -> Request | None:
+def _running_request(at_work: Mapping[Any, tuple[Visit, ModuleTimer]]) -> Request | None:
     """
-    Return the request that the greenlet which runs has in hand.
+    Return the request of the worker that is the running greenlet; None if no worker is.
 
-    Of all greenlets that have begun, it alone has no frame to return to: nothing needs to be
-    noted for this, and it is right after every switch.
+    Of all greenlets that have started, only the running one has no suspended frame: this needs
+    no bookkeeping, and is correct after every switch.
     """
     workers = list(at_work.items())
-    return next((visit.request for one, (visit, _) in workers if one.gr_frame is None), None)
+    return next((visit.request for worker, (visit, _) in workers if worker.gr_frame is None), None)

@@ -5,7 +5,7 @@ from crawler.data import Request
 from crawler.frontier import Budget, Frontier, Scope
 from crawler.scheduler.memory_guard import Memory, MemoryGuard
 from crawler.scheduler.meter import Meter
-from crawler.scheduler.time_budget import ends
+from crawler.scheduler.time_budget import time_limits
 
 URL = "http://site.test/"
 
@@ -17,8 +17,8 @@ def beside():
 
     def begin(**budget):
         frontier = Frontier(Scope(accepted_domains=["site.test"]), budget=Budget(**budget))
-        for end in ends(frontier, Meter(), MemoryGuard(Memory(), bool)):
-            running.append(gevent.spawn(end))
+        for watch in time_limits(frontier, Meter(), MemoryGuard(Memory(), bool)):
+            running.append(gevent.spawn(watch))
         return frontier
 
     with gevent.Timeout(30):

@@ -104,7 +104,7 @@ def test_nobody_waits_for_room_that_only_waiting_visits_could_leave(frontier, vi
     gevent.sleep(0)
     assert not waiter.ready()
 
-    with visits.standing_still(visit):
+    with visits.waiting(visit):
         waiter.join()
 
     assert visits.memory.short

@@ -15,7 +15,7 @@ from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler
 from crawler.scheduler.memory_guard import Memory
 from crawler.scheduler.visits import Visit, Visits
-from crawler.scheduler.workers import Workers, keep
+from crawler.scheduler.workers import Workers, keep_running
 from crawler.testing import Site
 
 
@@ -61,7 +61,7 @@ def bench():
 
 def test_a_worker_that_is_killed_is_replaced_until_the_end(bench):
     one, done = bench(), []
-    one.workers.pump(one.pool, lambda _visit, datum, _timer: done.append(datum), 2)
+    one.workers.start(one.pool, lambda _visit, datum, _timer: done.append(datum), 2)
     gevent.sleep(0)
 
     gevent.killall(list(one.workers))
@@ -84,7 +84,7 @@ def test_the_only_worker_is_stood_in_for_while_it_waits(bench):
                 go_on.wait()
         done.append(datum)
 
-    one.workers.pump(one.pool, stage, 1)
+    one.workers.start(one.pool, stage, 1)
     one.put("waits", "a", "b")
     gevent.sleep(0.01)
     assert done == ["a", "b"]
@@ -113,7 +113,7 @@ def test_a_worker_that_swallows_its_limit_is_left_behind(bench):
                     forever.wait()
         done.append(datum)
 
-    one.workers.pump(one.pool, stage, 1)
+    one.workers.start(one.pool, stage, 1)
     visit = one.put("stubborn", "next")
     while "next" not in done:
         gevent.sleep(0.01)
@@ -129,7 +129,7 @@ def test_what_is_worked_on_is_the_datum_of_whoever_runs(bench):
         seen.append(one.workers.working_on() is visit.request)
         seen.append(one.workers.own_visit is visit)
 
-    one.workers.pump(one.pool, stage, 2)
+    one.workers.start(one.pool, stage, 2)
     one.put("a")
     one.put("b")
     gevent.sleep(0.01)
@@ -147,7 +147,7 @@ def test_a_worker_that_fails_at_once_is_not_begun_anew_without_a_pause():
         raise ValueError("always")
 
     group, bench = Group(), Bench()
-    keep(group, bench.visits, fail)
+    keep_running(group, bench.visits, fail)
     gevent.sleep(0.35)
     bench.visits.ending = True
     group.kill(timeout=30)
