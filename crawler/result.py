@@ -33,8 +33,8 @@ class CrawlResult:
         self.chain = chain
         #: Every error of the crawl, in the order of their reports.
         self.errors: list[CrawlerError] = []
-        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, failed, or refused if
-        #: no first request was admitted. Empty while it runs.
+        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, failed, or refused
+        #: if no first request was admitted. Empty while it runs.
         self.reason = ""
         #: The error that ended the crawl early; None unless fail() was called.
         self.failure: CrawlerError | None = None
@@ -63,7 +63,7 @@ class CrawlResult:
         return self
 
     def stop(self, timeout: float = 10.0) -> None:
-        """Stop the crawl; what is in flight may finish within *timeout* seconds."""
+        """Stop the crawl; the work in flight may finish within *timeout* seconds."""
         self._close_items()
         if self.scheduler.status is Status.STARTED:
             self.reason = self.reason or "stopped"

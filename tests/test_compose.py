@@ -284,7 +284,7 @@ def test_a_failed_page_does_not_hide_the_others():
 
 
 def test_a_dead_host_fails_with_its_reason():
-    """Its robots.txt, which cannot be had either, is no reason to wait for minutes."""
+    """Its robots.txt cannot be fetched either; the crawl does not wait minutes for it."""
 
     class Dead(Spider):
         start_urls = ("http://127.0.0.1:9/",)

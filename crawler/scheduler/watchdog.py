@@ -52,23 +52,23 @@ class Watchdog:
         #: When the hub was asked; None once it has answered.
         self._asked_at: float | None = None
         self._logged = self._called = False
-        #: Locked while the thread shall run.
-        self._running = _allocate_lock()
+        #: Locked while the thread is wanted: the thread ends when it can acquire the lock.
+        self._wanted = _allocate_lock()
 
     def start(self) -> None:
         """Watch the hub of the calling thread."""
         self._loop: Any = get_hub().loop
         self._watched = _get_ident()
-        self._running.acquire()
+        self._wanted.acquire()
         _start_thread(self._watch, (monotonic() + self._limit / 2,))
 
     def stop(self) -> None:
         """End the thread, without waiting for it."""
-        if self._running.locked():
-            self._running.release()
+        if self._wanted.locked():
+            self._wanted.release()
 
     def _watch(self, due: float) -> None:
-        while not self._running.acquire(timeout=max(0.0, due - monotonic())):
+        while not self._wanted.acquire(timeout=max(0.0, due - monotonic())):
             self._check(due, monotonic())
             due = monotonic() + self._limit / 2
 

@@ -21,7 +21,7 @@ def find_links(response):
 
 @pytest.fixture(autouse=True)
 def deadline(request):
-    """A deadlock is a red test, not a hung run."""
+    """Fail a test that deadlocks, instead of hanging."""
     with gevent.Timeout(800 if request.node.get_closest_marker("long") else 30):
         yield
 
@@ -145,7 +145,7 @@ def descriptors():
 
 
 class _HeldArgs(ModuleArgs):
-    """Module arguments that are not to be had until the gate opens."""
+    """Module arguments that block init() until *gate* is set."""
 
     gate = Event()
 
@@ -157,7 +157,7 @@ class _HeldArgs(ModuleArgs):
 
 @pytest.fixture
 def in_state(args):
-    """Return a function that brings a scheduler into one of the seven states, really."""
+    """Return a function that brings a real scheduler into one of the seven states."""
     gate = Event()
     made = []
 

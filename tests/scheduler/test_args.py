@@ -9,7 +9,7 @@ from crawler.testing import Site
 D, A, P = Downloader(Site({})), Analyzer(lambda response: []), Pipeline()
 
 
-def test_request_args_have_a_default_and_take_no_domains_at_all():
+def test_request_args_have_defaults_and_accept_an_empty_list_of_domains():
     assert RequestArgs() == RequestArgs([], 0)
     assert RequestArgs().accepted_domains == ()
 
@@ -21,7 +21,7 @@ def test_request_args_refuse_what_is_not_a_list_of_domains(domains):
 
 
 @pytest.mark.parametrize("depth", [-1, 1.5, "1", True])
-def test_request_args_refuse_a_depth_that_is_no_count(depth):
+def test_request_args_refuse_an_invalid_depth(depth):
     with pytest.raises(ValueError, match="max_depth"):
         RequestArgs(max_depth=depth)
 

@@ -277,7 +277,7 @@ def test_a_channel_opened_before_the_start_serves_the_run(build):
     assert len(list(channel)) == 1
 
 
-def test_initializing_anew_ends_the_old_channels(build, args):
+def test_a_second_init_ends_the_old_channels(build, args):
     scheduler = build(Site({}))
     consumer = gevent.spawn(list, scheduler.error_chan())
     gevent.idle()

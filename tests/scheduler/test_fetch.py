@@ -1,4 +1,4 @@
-"""fetch(): one more page, from inside a parser."""
+"""Scheduler.fetch(): another page, fetched from inside a parser."""
 
 import gevent
 import pytest
@@ -10,7 +10,7 @@ from crawler.testing import Reply, Site
 HOME = "http://site.test/"
 
 
-def test_a_parser_gets_another_page_and_goes_on(build):
+def test_a_parser_gets_another_page_and_continues(build):
     site = Site({"/": "home", "/more": "more"})
     texts = []
 
@@ -91,7 +91,7 @@ def test_what_may_not_be_fetched_is_refused_there(build, url, reason):
     assert caught == [reason]
 
 
-def test_a_redirect_is_followed_for_whoever_waits(build):
+def test_a_redirect_is_followed_for_a_parser_that_waits(build):
     site = Site({"/": "home", "/old": Reply(302, {"Location": "/new"}), "/new": "new"})
     texts = []
 
@@ -119,7 +119,7 @@ def test_the_time_a_parser_waits_is_not_held_against_it(build):
     assert scheduler.stop().urls.done == 2
 
 
-def test_whoever_waits_is_told_when_the_crawl_is_cut_off(build):
+def test_all_waiters_get_a_refusal_when_the_crawl_is_cut_off(build):
     waiting = Event()
     caught = []
 

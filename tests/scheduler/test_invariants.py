@@ -23,7 +23,7 @@ BASE = "http://site.test"
 
 @dataclass(frozen=True)
 class Page:
-    """What a page of a random site holds; at most one thing is wrong with it."""
+    """The content of a page of a random site; it has at most one fault."""
 
     links: tuple[int, ...] = ()
     items: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ shapes = st.builds(
 
 
 class Model:
-    """A random site, the modules that crawl it, and what must come out."""
+    """A random site, the modules that crawl it, and the expected results."""
 
     def __init__(self, site, shape):
         self.pages = site
@@ -282,7 +282,7 @@ def test_the_same_site_gives_the_same_pages_with_any_number_of_workers(workers, 
     assert fetched[0] == fetched[1]
 
 
-# -- what a life leaves behind ------------------------------------------------------------------
+# -- leaks --------------------------------------------------------------------------------------
 
 
 def greenlets():
@@ -291,7 +291,7 @@ def greenlets():
 
 
 def live_through(cycles, descriptors):
-    """Start and stop an idle scheduler *cycles* times; return what has grown."""
+    """Start and stop an idle scheduler *cycles* times; return the growth of counts and memory."""
     site = Site({"/": ""})
     scheduler = Scheduler()
     modules = ModuleArgs([Downloader(site)], [Analyzer(lambda _: [])], [Pipeline()], 2, 1, 1)

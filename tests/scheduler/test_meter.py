@@ -19,7 +19,7 @@ def test_latency_is_within_a_tenth_of_the_truth():
     assert latency.max == 1.0
 
 
-def test_a_meter_that_has_counted_nothing_tells_zero():
+def test_a_meter_that_has_counted_nothing_returns_zeros():
     meter = Meter()
 
     assert (meter.rate, meter.elapsed, meter.latency()) == (0.0, 0.0, Latency())

@@ -13,7 +13,7 @@ HOME = "http://site.test/"
 
 
 class Records:
-    """Keeps what a monitor tells."""
+    """Keeps the summaries and errors of a monitor."""
 
     def __init__(self):
         self.summaries = []
@@ -96,7 +96,7 @@ def test_stops_at_once_when_nothing_is_outstanding(build, watch):
     assert time.monotonic() - began < 30
 
 
-def test_without_auto_stop_it_watches_until_somebody_stops(build, watch, records):
+def test_without_auto_stop_it_watches_until_stop_is_called(build, watch, records):
     scheduler = build(Site({"/": ""}))
     monitor = watch(scheduler, auto_stop=False)
     scheduler.start(HOME)
@@ -111,7 +111,7 @@ def test_without_auto_stop_it_watches_until_somebody_stops(build, watch, records
     assert records.summaries[-1].status == "stopped"
 
 
-def test_a_stop_by_somebody_else_is_recorded_with_its_errors(build, watch, records):
+def test_a_stop_by_another_caller_is_reported_with_its_errors(build, watch, records):
     reached = Event()
 
     def fetch(request):
@@ -147,7 +147,7 @@ def test_a_start_that_fails_is_not_the_end_of_the_watch(build, watch, records):
     assert records.summaries[-1].urls.done == 1
 
 
-def test_initializing_anew_does_not_lose_the_errors(build, args, watch, records):
+def test_a_second_init_does_not_lose_the_errors(build, args, watch, records):
     scheduler = build(Site({}))
     monitor = watch(scheduler)
     gevent.idle()
@@ -200,7 +200,7 @@ def test_while_a_restart_is_under_way_it_waits_and_does_not_spin(build, watch, r
     assert len(records.errors) == 1
 
 
-def test_a_run_begun_right_after_the_watched_one_is_not_its_business(build, watch, records):
+def test_a_run_right_after_the_watched_one_is_left_alone(build, watch, records):
     scheduler = build(Site({"/": OSError}))
     monitor = watch(scheduler)
     scheduler.start(HOME)
@@ -238,7 +238,7 @@ def test_cancelling_ends_the_watch_and_not_the_crawl(build, watch, records, livi
     assert scheduler.status is Status.STARTED
     assert records.errors == []
     scheduler.stop()
-    # What nobody reads any more waits for the next one who asks.
+    # Errors without a reader wait for the next consumer.
     assert len(list(scheduler.error_chan())) == 1
     assert living() == before
 
@@ -254,7 +254,7 @@ def test_cancelled_before_it_began_it_leaves_the_errors_to_others(build, watch):
     assert len(list(scheduler.error_chan())) == 1
 
 
-def test_a_callback_that_fails_is_logged_and_the_watch_goes_on(build, watch, caplog):
+def test_a_callback_that_fails_is_logged_and_the_watch_continues(build, watch, caplog):
     def fail(_):
         raise ZeroDivisionError
 
@@ -337,7 +337,7 @@ def test_watching_an_idle_crawl_costs_no_cpu(build, watch):
     assert time.process_time() - before < 0.05
 
 
-def test_several_monitors_each_tell_everything(build, watch, records):
+def test_several_monitors_each_report_everything(build, watch, records):
     other = Records()
     scheduler = build(Site({"/": OSError}))
     monitors = [watch(scheduler), watch(scheduler, on_error=other.error, on_summary=other.summary)]

@@ -41,7 +41,7 @@ def test_a_blocked_parser_holds_the_downloads_back(build, tiny):
     gevent.idle()
     gevent.idle()
 
-    # One in the parser, one in the pool, one in the hands of each downloader.
+    # One in the parser, one in the pool, one in each downloader.
     assert len(site.requests) == 4
     assert scheduler.summary().response_pool.total == 1
     gate.set()
@@ -128,7 +128,7 @@ def test_a_started_scheduler_with_nothing_to_do_costs_no_cpu(build, state):
 
 @pytest.fixture(params=range(8))
 def dice(request, monkeypatch):
-    """Dice that also decide how often each hand-over lets others go first."""
+    """Dice that also decide how often each put into a pool yields to other greenlets first."""
     dice = random.Random(request.param)
     monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
     monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
@@ -226,7 +226,7 @@ def test_stop_while_waiting_for_a_module_gives_the_requests_back(build, balanced
     balanced(summary, pending=10)
 
 
-def test_a_keyboard_interrupt_reaches_the_main_greenlet_and_the_books_balance(build, balanced):
+def test_a_keyboard_interrupt_reaches_the_main_greenlet_and_the_counts_balance(build, balanced):
     def fetch(request):
         raise KeyboardInterrupt
 
@@ -297,7 +297,7 @@ def test_stop_under_load_leaves_most_of_a_big_crawl_pending(build, balanced):
 
     summary = scheduler.stop()
 
-    # What is in flight is finished, what waits is given back.
+    # Requests in flight are finished, waiting ones are given back.
     assert 900 < summary.urls.pending < 1000
     assert summary.urls.pending + summary.urls.done == 1000
     assert summary.request_pool.total == 0
@@ -459,8 +459,8 @@ def test_breadth_first_whatever_order_the_links_have(crawl, tiny):
     assert depths == sorted(depths)
 
 
-def test_a_page_found_again_nearer_to_the_start_is_as_deep_as_it_is_near(build):
-    # /deep is found at depth 3 through /a, then at depth 1; only then may its child be had.
+def test_a_page_found_again_at_a_smaller_depth_gets_that_depth(build):
+    # /deep is found at depth 3 through /a, then at depth 1; only then may its child be fetched.
     found = {"/": ["/a"], "/a": ["/b"], "/b": ["/deep"], "/near": ["/deep"], "/deep": ["/child"]}
     far, near = Event(), Event()
 

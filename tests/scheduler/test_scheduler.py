@@ -82,7 +82,7 @@ def test_repr_shows_where_it_stands(in_state, status, shown):
     assert repr(in_state(status)).startswith(shown)
 
 
-def test_the_states_come_in_the_order_of_the_book(args):
+def test_the_states_follow_each_other_in_the_documented_order(args):
     scheduler = Scheduler()
     site = Site({"/": ""})
     for too_early in (lambda: scheduler.start(HOME), scheduler.stop):
@@ -154,7 +154,7 @@ def test_a_failed_init_leaves_everything_as_it_was(build, args):
     assert list(errors) == []
 
 
-def test_init_anew_replaces_modules_and_arguments(build, args):
+def test_a_second_init_replaces_modules_and_arguments(build, args):
     old, new = Site({"/": ""}), Site({"/": ""})
     scheduler = build(old)
     scheduler.start(HOME)
@@ -384,7 +384,7 @@ def test_a_start_counts_from_zero(build, page):
     assert summary.errors.reported == 1
 
 
-def test_a_start_after_a_stop_under_load_begins_anew(build, page, balanced):
+def test_a_start_after_a_stop_under_load_is_a_new_run(build, page, balanced):
     pages = {f"/{n}": lambda request: gevent.sleep(0) or "" for n in range(50)}
     site = Site({"/": page(*pages)} | pages)
     scheduler = build(site, download_workers=1)
@@ -638,7 +638,7 @@ def test_add_takes_one_request(build, wrong):
         scheduler.add(wrong)
 
 
-def test_paused_takes_nothing_new_and_resumed_goes_on(build):
+def test_paused_takes_no_request_and_resumed_continues(build):
     site = Site({})
     scheduler = build(site)
     scheduler.start(HOME)

@@ -8,7 +8,7 @@ from crawler.errors import StateError
 from crawler.scheduler import Status
 from crawler.scheduler.status import Life
 
-# Rows: where it is; columns: where it is to go, in the same order; x: it may.
+# Rows: the status; columns: the wanted status, in the same order; x: the transition is allowed.
 TABLE = """
     uninitialized  . x . . . . .
     initializing   . . x . . . .

@@ -41,7 +41,7 @@ def module(mid, **extra):
     return {"id": mid, **figures, "score": 0.0, "extra": extra}
 
 
-def test_tells_everything_of_an_initialized_scheduler(initialized):
+def test_contains_all_figures_of_an_initialized_scheduler(initialized):
     assert json.loads(str(initialized.summary())) == {
         "status": "initialized",
         "paused": False,

@@ -12,7 +12,7 @@ URL = "http://site.test/"
 
 @pytest.fixture
 def beside():
-    """Runs what a budget asks for beside a frontier, until the test is over."""
+    """Runs the time limits of a budget beside a frontier, until the test ends."""
     running = []
 
     def begin(**budget):
@@ -33,7 +33,7 @@ def test_without_a_limit_of_time_nothing_is_run(beside):
     assert running == []
 
 
-def test_time_is_up_when_it_is(beside):
+def test_a_crawl_is_cut_off_when_its_time_is_over(beside):
     begin, running = beside
     frontier = begin(seconds=0.05)
     assert frontier.admit(Request(URL)) is None
@@ -54,7 +54,7 @@ def test_a_crawl_without_pages_is_slow(beside):
 
 
 def test_time_in_which_it_was_paused_does_not_count(beside):
-    """It is resumed just before the next look: it had no chance to be quick."""
+    """It is resumed just before the next check: it had no time to fetch pages."""
     begin, running = beside
     frontier = begin(min_rate=1.0, patience=0.4)
     frontier.pause()

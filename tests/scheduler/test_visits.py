@@ -24,7 +24,7 @@ def visits(frontier):
 
 
 def begun(frontier, visits, url=URL):
-    """A visit whose page is fetched, and in the hand of the test."""
+    """Return a visit whose page is fetched and held by the test."""
     assert frontier.admit(Request(url)) is None
     visit = visits.take()
     frontier.fetched(visit.taken, Response(url, 200, request=visit.request))
@@ -96,7 +96,7 @@ def test_there_is_room_again_when_what_was_held_is_gone(frontier, visits):
 
 
 def test_nobody_waits_for_room_that_only_waiting_visits_could_leave(frontier, visits):
-    """A callback waits for another page: if that were not taken, nothing would ever move."""
+    """A callback waits for another page: if that were not taken, the crawl would deadlock."""
     visit = begun(frontier, visits)
     visits.weigh(visit, 2000)
     frontier.admit(Request(URL + "next"))
@@ -111,7 +111,7 @@ def test_nobody_waits_for_room_that_only_waiting_visits_could_leave(frontier, vi
 
 
 def test_no_more_is_taken_than_there_are_download_workers(frontier, visits):
-    """A slot is free again when its download has ended, or when its visit has, but only once."""
+    """A slot is released when its download ends, or when its visit ends, but only once."""
     for n in range(5):
         frontier.admit(Request(f"{URL}{n}"))
     first, second = visits.take(), visits.take()

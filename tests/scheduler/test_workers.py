@@ -20,7 +20,7 @@ from crawler.testing import Site
 
 
 class Bench:
-    """Workers at one pool; what they do is done by the stage of a test."""
+    """Workers of one pool; each test brings the stage that they carry out."""
 
     def __init__(self, time_limit=60.0):
         self.pool = Pool(20, 1)
@@ -75,7 +75,7 @@ def test_a_worker_that_is_killed_is_replaced_until_the_end(bench):
     assert len(one.workers) == 0
 
 
-def test_the_only_worker_is_stood_in_for_while_it_waits(bench):
+def test_the_only_worker_has_a_substitute_while_it_waits(bench):
     one, done, go_on = bench(), [], Event()
 
     def stage(_visit, datum, timer):
@@ -95,7 +95,7 @@ def test_the_only_worker_is_stood_in_for_while_it_waits(bench):
     assert len(one.workers) == 1
 
 
-def test_whoever_is_no_worker_waits_without_one_in_its_place(bench):
+def test_a_greenlet_that_is_not_a_worker_waits_without_a_substitute(bench):
     one = bench()
 
     with one.workers.waiting(one.pool, one.do):
@@ -122,7 +122,7 @@ def test_a_worker_that_swallows_its_limit_is_left_behind(bench):
     forever.set()
 
 
-def test_what_is_worked_on_is_the_datum_of_whoever_runs(bench):
+def test_working_on_returns_the_request_of_the_running_greenlet(bench):
     one, seen = bench(), []
 
     def stage(visit, _datum, _timer):
@@ -138,8 +138,8 @@ def test_what_is_worked_on_is_the_datum_of_whoever_runs(bench):
     assert one.workers.working_on() is None
 
 
-def test_a_worker_that_fails_at_once_is_not_begun_anew_without_a_pause():
-    """Without one there would be thousands by then, and a busy core."""
+def test_a_worker_that_fails_at_once_is_restarted_after_a_pause():
+    """Without a pause there would be thousands of starts, and a busy core."""
     begun = []
 
     def fail():
@@ -167,7 +167,7 @@ def blank(request):
 
 
 class Crowd:
-    """Counts who is inside at a time, and keeps everybody there until *size* are."""
+    """Counts the callers inside at the same time, and holds them until *size* are inside."""
 
     def __init__(self, size):
         self.size = size
@@ -225,7 +225,7 @@ def test_no_greenlet_per_datum(build, living):
     reached.wait()
     gevent.idle()
 
-    # 4 downloads, 2 analyses, 2 pipelines, and what feeds them.
+    # 4 downloads, 2 analyses, 2 pipelines, and the greenlets that feed them.
     assert living() - before == 4 + 2 + 2 + 1
     gate.set()
     scheduler.join()
@@ -234,7 +234,7 @@ def test_no_greenlet_per_datum(build, living):
 
 @pytest.fixture(params=range(8))
 def dice(request, monkeypatch):
-    """Dice that also decide how often each hand-over lets others go first."""
+    """Dice that also decide how often each put into a pool yields to other greenlets first."""
     dice = random.Random(request.param)
     monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
     monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
