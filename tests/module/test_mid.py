@@ -186,6 +186,15 @@ def test_ids_sort_by_kind_then_by_number_as_people_count():
     assert [str(mid) for mid in sorted(map(MID.parse, shuffled))] == ordered
 
 
+def test_an_address_may_be_that_of_a_child():
+    mid = MID.parse("A2|local:1")
+
+    assert (str(mid), mid.address) == ("A2|local:1", Address("local", 1))
+    assert mid < MID.parse("A3|local:1")
+    with pytest.raises(ValueError, match="illegal module IP"):
+        MID.parse("A2|locale:1")
+
+
 @given(mids, mids)
 def test_any_two_ids_are_in_one_order(one, other):
     assert (one < other) + (one == other) + (one > other) == 1

@@ -1,37 +1,24 @@
 """RemoteAnalyzer, and what it is made of: frames, shared memory, a child process."""
 
 import os
-import signal
-import sys
 from pathlib import Path
 
 import gevent
 import gevent.event
 import gevent.pool
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crawler.analysis.worker.handshake import command, introduction
 from crawler.data import Headers, Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
-from crawler.module.remote.child_process import IN_HAND, Child, Gone
-from crawler.module.remote.frames import Inbox, pack
-from crawler.module.remote.shared_memory import Slots
+from crawler.module.remote.child_process import IN_HAND
 from crawler.spider import Spider
 
 from ..conftest import each
 
 URL = "http://site.test/"
 HTML = Headers([("Content-Type", "text/html")])
-
-jsons = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=())),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
-messages = st.dictionaries(st.text(), jsons, max_size=3)
 
 
 @pytest.fixture(autouse=True)
@@ -70,119 +57,6 @@ def ended(pid):
     except ProcessLookupError:
         return True
     return False
-
-
-def open_descriptors():
-    return sorted(link.name for link in Path("/proc/self/fd").iterdir() if link.is_symlink())
-
-
-# -- frames and memory -------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(messages, st.binary(max_size=50)), max_size=4), st.integers(1, 40))
-def test_frames_come_out_as_they_went_in_however_they_are_cut(frames, size):
-    stream = b"".join(pack(*frame) for frame in frames)
-    inbox = Inbox()
-
-    taken = []
-    for start in range(0, len(stream), size):
-        inbox.add(stream[start : start + size])
-        while (frame := inbox.take()) is not None:
-            taken.append(frame)
-
-    assert taken == frames
-
-
-def test_bytes_in_a_message_become_text_and_nothing_else_does():
-    inbox = Inbox()
-    inbox.add(pack({"body": b"\xff\0"}))
-
-    assert inbox.take() == ({"body": "/wA="}, b"")
-    with pytest.raises(TypeError):
-        pack({"set": {1}})
-
-
-def test_each_body_has_a_slot_of_its_own_while_there_are_some():
-    slots = Slots(2)
-    os.close(slots.descriptor)
-    first, second = slots.put(b"a" * 10), slots.put(b"b" * 20)
-
-    assert None not in (first, second)
-    assert first != second
-    assert slots.put(b"c") is None
-    slots.free(first)
-    assert slots.put(b"") is None
-    assert slots.put(bytes(3 << 20)) is None
-    assert slots.put(b"c") == first
-    slots.close()
-
-
-# -- a child -----------------------------------------------------------------------------------
-
-
-def test_an_address_may_be_that_of_a_child():
-    mid = MID.parse("A2|local:1")
-
-    assert (str(mid), mid.address) == ("A2|local:1", Address("local", 1))
-    assert mid < MID.parse("A3|local:1")
-    with pytest.raises(ValueError, match="illegal module IP"):
-        MID.parse("A2|locale:1")
-
-
-def test_a_child_that_ends_says_how():
-    child = Child([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
-
-    with pytest.raises(Gone, match="exit status 7") as gone, child.turn({}, b"x"):
-        child.receive()
-
-    assert gone.value.at_work
-    assert child.dead
-
-
-def test_only_the_call_that_a_child_works_on_is_told_that_it_was_at_work():
-    child = Child([sys.executable, "-c", "import time; time.sleep(100)"])
-    told = []
-
-    def call():
-        try:
-            with child.turn({"body": "x"}, b""):
-                child.receive()
-        except Gone as gone:
-            told.append(gone.at_work)
-
-    calls = [gevent.spawn(call) for _ in range(3)]
-    gevent.idle()
-    os.kill(child.pid, signal.SIGKILL)
-    gevent.joinall(calls)
-
-    assert sorted(told) == [False, False, True]
-
-
-def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_childs():
-    answer = pack({"end": True})
-    work = (
-        f"import os, time; os.read(3, 1); time.sleep(0.3); os.write(3, {answer!r}); os.read(3, 1)"
-    )
-    child = Child([sys.executable, "-c", work])
-
-    with child.turn({}, b""), gevent.Timeout(0.05, TimeLimit(30)):
-        assert child.receive() == ({"end": True}, b"")
-
-    assert not child.dead
-    child.close(1)
-
-
-def test_a_program_that_is_not_there_is_an_error_that_leaves_nothing_open():
-    before = open_descriptors()
-
-    with pytest.raises(FileNotFoundError):
-        Child(["/no/such/program"])
-
-    gevent.sleep(0.01)  # gevent closes sockets a little later
-    assert open_descriptors() == before
-
-
-# -- an analyzer -------------------------------------------------------------------------------
 
 
 class Finder(Spider):

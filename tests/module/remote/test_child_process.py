@@ -1,0 +1,74 @@
+import os
+import signal
+import sys
+from pathlib import Path
+
+import gevent
+import pytest
+
+from crawler.errors import TimeLimit
+from crawler.module.remote.child_process import Child, Gone
+from crawler.module.remote.frames import pack
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    with gevent.Timeout(40):
+        yield
+
+
+def open_descriptors():
+    return sorted(link.name for link in Path("/proc/self/fd").iterdir() if link.is_symlink())
+
+
+def test_a_child_that_ends_says_how():
+    child = Child([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
+
+    with pytest.raises(Gone, match="exit status 7") as gone, child.turn({}, b"x"):
+        child.receive()
+
+    assert gone.value.at_work
+    assert child.dead
+
+
+def test_only_the_call_that_a_child_works_on_is_told_that_it_was_at_work():
+    child = Child([sys.executable, "-c", "import time; time.sleep(100)"])
+    told = []
+
+    def call():
+        try:
+            with child.turn({"body": "x"}, b""):
+                child.receive()
+        except Gone as gone:
+            told.append(gone.at_work)
+
+    calls = [gevent.spawn(call) for _ in range(3)]
+    gevent.idle()
+    os.kill(child.pid, signal.SIGKILL)
+    gevent.joinall(calls)
+
+    assert sorted(told) == [False, False, True]
+
+
+def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_childs():
+    answer = pack({"end": True})
+    work = (
+        f"import os, time; os.read(3, 1); time.sleep(0.3); os.write(3, {answer!r}); os.read(3, 1)"
+    )
+    child = Child([sys.executable, "-c", work])
+
+    with child.turn({}, b""), gevent.Timeout(0.05, TimeLimit(30)):
+        assert child.receive() == ({"end": True}, b"")
+
+    assert not child.dead
+    child.close(1)
+
+
+def test_a_program_that_is_not_there_is_an_error_that_leaves_nothing_open():
+    before = open_descriptors()
+
+    with pytest.raises(FileNotFoundError):
+        Child(["/no/such/program"])
+
+    gevent.sleep(0.01)  # gevent closes sockets a little later
+    assert open_descriptors() == before
