@@ -6,7 +6,7 @@ import os
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
-from ...module.remote.frames import Frame, Inbox, pack
+from ...module.remote.frames import Frame, FrameParser, pack
 
 _PIECE = 1 << 18
 
@@ -18,7 +18,7 @@ class Line:
         self._descriptor = descriptor
         self._memory = mmap(memory, 0, access=ACCESS_READ)
         os.close(memory)
-        self._inbox = Inbox()
+        self._parser = FrameParser()
 
     def send(self, message: dict[str, Any]) -> None:
         rest = memoryview(pack(message))
@@ -27,11 +27,11 @@ class Line:
 
     def receive(self) -> Frame | None:
         """Return the next frame; None if there will be no more."""
-        while (frame := self._inbox.take()) is None:
+        while (frame := self._parser.take()) is None:
             piece = os.read(self._descriptor, _PIECE)
             if not piece:
                 return None
-            self._inbox.add(piece)
+            self._parser.add(piece)
         message, body = frame
         if "at" in message:
             place, size = message["at"]

@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from ...middleware.spider.chain import SpiderChain
-from ...module.remote.frames import LINE, MEMORY
+from ...module.remote.frames import MEMORY_FD, SOCKET_FD
 from .channel import Line
 from .handshake import introduced
 from .loop import Worker
@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     _settle_in()
-    line = Line(LINE, MEMORY)
+    line = Line(SOCKET_FD, MEMORY_FD)
     first = line.receive()
     if first is None:
         return
@@ -47,9 +47,9 @@ def main() -> None:
 
 def _settle_in() -> None:
     """Keep nothing that was our parent's, and do not outlive it."""
-    os.closerange(MEMORY + 1, os.sysconf("SC_OPEN_MAX"))
-    os.set_inheritable(LINE, False)
-    os.set_blocking(LINE, True)
+    os.closerange(MEMORY_FD + 1, os.sysconf("SC_OPEN_MAX"))
+    os.set_inheritable(SOCKET_FD, False)
+    os.set_blocking(SOCKET_FD, True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
     if sys.platform == "linux":

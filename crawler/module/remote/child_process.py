@@ -19,7 +19,7 @@ from gevent.lock import Semaphore
 from gevent.os import fork_and_watch
 
 from ...errors import TimeLimit
-from .frames import LINE, MEMORY, Frame, Inbox, pack
+from .frames import MEMORY_FD, SOCKET_FD, Frame, FrameParser, pack
 from .shared_memory import Slots
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Child:
         self.dead = False
         #: When the child began with what it does now, as far as that counts.
         self.began = monotonic()
-        self._inbox = Inbox()
+        self._parser = FrameParser()
         self._writing = Semaphore()
         self._turns: deque[Event] = deque()
 
@@ -179,7 +179,7 @@ class Child:
         self._slots.close()
 
     def _next(self) -> Frame:
-        while (frame := self._inbox.take()) is None:
+        while (frame := self._parser.take()) is None:
             try:
                 piece = self._line.recv(_PIECE)
             except OSError:
@@ -188,7 +188,7 @@ class Child:
                 at_work = not self.dead
                 self.kill()
                 raise Gone(self._how(), at_work=at_work)
-            self._inbox.add(piece)
+            self._parser.add(piece)
         return frame
 
     def _how(self) -> str:
@@ -225,11 +225,11 @@ def _spawn(command: list[str], line: int, memory: int, status: AsyncResult[int |
     In a group of its own, a terminal's Ctrl-C does not reach it.
     """
     # Lifted out of the way, so that neither is overwritten before it is in its place.
-    high = [fcntl(descriptor, F_DUPFD_CLOEXEC, MEMORY + 1) for descriptor in (line, memory)]
+    high = [fcntl(descriptor, F_DUPFD_CLOEXEC, MEMORY_FD + 1) for descriptor in (line, memory)]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, high[0], LINE),
-        (os.POSIX_SPAWN_DUP2, high[1], MEMORY),
+        (os.POSIX_SPAWN_DUP2, high[0], SOCKET_FD),
+        (os.POSIX_SPAWN_DUP2, high[1], MEMORY_FD),
     ]
     start = partial(
         os.posix_spawn,

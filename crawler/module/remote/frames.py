@@ -1,4 +1,4 @@
-"""Frames: what two processes say to each other, a message of JSON and a body of bytes."""
+"""Frames: the messages between two processes, each a JSON object and a body of bytes."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from typing import Any, TypeAlias
 
 Frame: TypeAlias = "tuple[dict[str, Any], bytes]"
 
-#: The descriptors at which a child finds its end of the line, and the memory it shares.
-LINE, MEMORY = 3, 4
+#: The file descriptors at which a child process finds its socket and the shared memory.
+SOCKET_FD, MEMORY_FD = 3, 4
 
-_LENGTHS = Struct("!IQ")
+#: The sizes in bytes of the JSON text and of the body, which follow in this order.
+_SIZES = Struct("!IQ")
 
 
 def _base64(value: object) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} is no value of JSON")
+    raise TypeError(f"JSON cannot represent a value of type {type(value).__name__}")
 
 
-#: What contains itself is refused before it gets here, and need not be looked for again.
+#: Values that contain themselves are refused before they get here: a second check would cost time.
 _encode = json.JSONEncoder(default=_base64, separators=(",", ":"), check_circular=False).encode
 
 
 def pack(message: dict[str, Any], body: bytes = b"") -> bytes:
     """Return the bytes of a frame; bytes within the *message* become base64 text."""
     text = _encode(message).encode()
-    return b"".join((_LENGTHS.pack(len(text), len(body)), text, body))
+    return b"".join((_SIZES.pack(len(text), len(body)), text, body))
 
 
-class Inbox:
-    """Puts frames together from whatever pieces of them arrive."""
+class FrameParser:
+    """Puts frames together from the pieces of them that arrive."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -41,11 +42,11 @@ class Inbox:
         self._bytes += piece
 
     def take(self) -> Frame | None:
-        """Return the first frame, if all of it is here."""
-        start = _LENGTHS.size
+        """Remove and return the first frame; None if part of it is missing."""
+        start = _SIZES.size
         if len(self._bytes) < start:
             return None
-        text_size, body_size = _LENGTHS.unpack_from(self._bytes)
+        text_size, body_size = _SIZES.unpack_from(self._bytes)
         middle = start + text_size
         end = middle + body_size
         if len(self._bytes) < end:

@@ -1,4 +1,4 @@
-"""Shared memory: where a page is at once, however busy the process that is to read it."""
+"""Shared memory: a body is there at once, however busy the process that will read it is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import os
 import tempfile
 from mmap import mmap
 
-#: Bytes of a slot: a larger body goes over the line.
+#: Bytes of a slot: a larger body goes over the socket.
 _SIZE = 2 << 20
 
 
 class Slots:
     """
-    Places in memory that two processes share, one for each page in hand.
+    Slots in memory that two processes share, one for each call in flight.
 
-    A line takes no more than the kernel buffers; a page that waits here costs its reader no
-    wait, and both sides one copy. Memory that is not used is not there.
+    A socket takes no more than the kernel buffers. A body in a slot costs its reader no wait,
+    and each side one copy. The kernel allocates only the memory that is used.
     """
 
     def __init__(self, number: int) -> None:
@@ -25,15 +25,15 @@ class Slots:
         self._free = [slot * _SIZE for slot in range(number)]
 
     def put(self, body: bytes) -> int | None:
-        """Put *body* into a free slot and return where; None if it does not fit."""
+        """Copy *body* into a free slot and return its offset; None if no slot can hold it."""
         if not body or len(body) > _SIZE or not self._free:
             return None
-        place = self._free.pop()
-        self._memory[place : place + len(body)] = body
-        return place
+        offset = self._free.pop()
+        self._memory[offset : offset + len(body)] = body
+        return offset
 
-    def free(self, place: int) -> None:
-        self._free.append(place)
+    def free(self, offset: int) -> None:
+        self._free.append(offset)
 
     def close(self) -> None:
         self._memory.close()

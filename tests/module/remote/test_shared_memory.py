@@ -3,7 +3,7 @@ import os
 from crawler.module.remote.shared_memory import Slots
 
 
-def test_each_body_has_a_slot_of_its_own_while_there_are_some():
+def test_each_body_has_its_own_slot_while_slots_are_free():
     slots = Slots(2)
     os.close(slots.descriptor)
     first, second = slots.put(b"a" * 10), slots.put(b"b" * 20)
