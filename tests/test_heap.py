@@ -78,9 +78,9 @@ def test_the_command_line_keeps_the_heap(tmp_path):
 
 
 def said_by_a_child(script, capfd):
-    one = child.Child([sys.executable, "-c", script])
+    one = child.ChildProcess([sys.executable, "-c", script])
     try:
-        with pytest.raises(child.Gone), gevent.Timeout(30):
+        with pytest.raises(child.Disconnected), gevent.Timeout(30):
             one.receive()
     finally:
         one.close(5)

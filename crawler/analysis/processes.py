@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import gevent
@@ -13,6 +14,7 @@ from ..middleware.spider.chain import SpiderChain
 from ..middleware.spider.hooks import HookFigures
 from ..module import MID, Address, RemoteAnalyzer
 from ..module.mid import LOCAL
+from ..module.remote.child_process import ChildProcess
 from ..spider import Spider
 from .worker.handshake import command, introduction
 
@@ -27,8 +29,9 @@ def remote_analyzers(
     if not number:
         return []
     told = introduction(spider, middlewares)
+    connect = partial(ChildProcess, command())
     return [
-        RemoteAnalyzer(command(), told, fetch, mid=MID("A", n, Address(LOCAL, n)))
+        RemoteAnalyzer(connect, told, fetch, mid=MID("A", n, Address(LOCAL, n)))
         for n in range(1, number + 1)
     ]
 

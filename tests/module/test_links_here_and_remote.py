@@ -1,6 +1,7 @@
 """Wherever a page is analysed, its links meet the same verdicts."""
 
 import json
+from functools import partial
 
 import gevent
 import pytest
@@ -14,6 +15,7 @@ from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
 from crawler.middleware.spider.chain import SpiderChain
 from crawler.module import MID, Address, RemoteAnalyzer
+from crawler.module.remote.child_process import ChildProcess
 from crawler.spider import Spider
 
 URL = "http://a.test/"
@@ -38,7 +40,9 @@ def no_fetch(request):
 def analyzers():
     """One of this process and one of another."""
     mid = MID("A", 1, Address("local", 1))
-    remote = RemoteAnalyzer(command(), introduction(Told(), []), no_fetch, mid=mid)
+    remote = RemoteAnalyzer(
+        partial(ChildProcess, command()), introduction(Told(), []), no_fetch, mid=mid
+    )
     yield analyzer_of(SpiderChain([], Told())), remote
     remote.close()
 

@@ -1,1 +1,1 @@
-"""A module that works elsewhere: the analyzer on this side, and the process it talks to."""
+"""Modules that work in another process: the module's side, and the transport to the worker."""

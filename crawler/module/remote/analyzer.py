@@ -1,4 +1,4 @@
-"""RemoteAnalyzer: an analyzer that lives in a child process."""
+"""RemoteAnalyzer: an analyzer whose pages are analysed by a worker in another process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import groupby
-from time import monotonic
 from typing import Any
 
 import gevent
@@ -17,26 +16,26 @@ from ...errors import CrawlerError, ModuleError, Refusal
 from ...serialization import error_to_dict, request_from_dict, response_to_dict
 from ..analyzer import Analyzer, Found, found_in, links_in
 from ..base import describe
-from .child_process import IN_HAND, Child, Gone, patiently
 from .frames import Frame, pack
+from .transport import IN_FLIGHT, Disconnected, Transport, defer_time_limit
 
 log = logging.getLogger(__name__)
 
-#: Children that may die of one page, and children that may die with it in their hands.
+#: A page has crashed if so many workers ended while they worked on it, or so many while they had it.
 _STRIKES, _DEATHS = 2, 10
-#: Starts in a row that may fail.
+#: Attempts to start a worker before the call fails.
 _STARTS = 3
-#: Seconds before a child is started again that had done nothing; doubles while it goes on.
+#: Seconds before a worker is started again if the last one completed no page; doubles each time.
 _PAUSE, _LONGEST_PAUSE = 0.1, 5.0
-#: Seconds a child may take to get ready, and to end.
-_READY, _END = 60.0, 5.0
+#: Seconds in which a worker must be ready, and must end.
+_READY_TIMEOUT, _END_TIMEOUT = 60.0, 5.0
 
 
 class ChildError(CrawlerError):
     """
-    What went wrong in a child; the text has the child's traceback.
+    A failure in a worker process; the text includes the traceback from there.
 
-    *kind* is "crashed" if the child died of the page, or could not be started.
+    *kind* is "crashed" if the page ended the worker, or the worker could not be started.
     """
 
     def __init__(self, reason: str, kind: str = "crashed", trace: str = "") -> None:
@@ -51,72 +50,75 @@ class ChildError(CrawlerError):
 
 class RemoteAnalyzer(Analyzer):
     """
-    Has responses analysed by a child process that *command* starts, one after another.
+    Sends responses to a worker, which analyses them one after another.
 
-    The child is told *introduction* first. When it dies, it is started again, and what was
-    in its hands is given to it again; findings that were passed on already are not passed
-    on twice. A page that it dies of twice has failed: "crashed". *fetch* fetches what a
-    callback over there asks for, in the greenlet that waits for its page.
+    *connect* starts a worker and returns the transport to it; the worker first gets
+    *greeting*, a packed frame. When a worker ends, another is started and gets the pages that
+    were in flight again; findings that were passed on are not passed on twice. A page that
+    ends two workers has failed: "crashed". *fetch* fetches what a callback in the worker asks
+    for, in the greenlet that waits for the callback's page.
     """
 
     def __init__(
         self,
-        command: list[str],
-        introduction: bytes,
+        connect: Callable[[], Transport],
+        greeting: bytes,
         fetch: Callable[[Request], Response],
         **identity: Any,
     ) -> None:
         super().__init__(self._answers, **identity)
         self.recovers = True
-        self._command = command
-        self._introduction = introduction
+        self._connect = connect
+        self._greeting = greeting
         self._fetch = fetch
-        self._slots = Semaphore(IN_HAND)
+        self._free_calls = Semaphore(IN_FLIGHT)
         self._starting = Semaphore()
-        self._child: Child | None = None
+        self._transport: Transport | None = None
         self._closed = False
-        #: Pages that the child has done, and how many before it ended without any.
-        self._done = self._vain = 0
-        #: Children that took the place of another.
+        #: Pages that this worker completed.
+        self._completed = 0
+        #: Workers in a row that completed no page.
+        self._useless_starts = 0
+        #: Workers that replaced another.
         self.restarts = 0
 
     def start(self) -> None:
-        """Start the child now, not when the first page comes; a ChildError says why it cannot."""
+        """Start the worker now, not with the first page; raise ChildError if it is impossible."""
         if self._closed:
             raise ChildError(f"{self.mid} has been closed")
-        child = Child(self._command)
-        _told(child, self._introduction)
+        transport = self._connect()
+        _greet(transport, self._greeting)
         if self._closed:
-            child.close(0)
-        self._child, self._done = child, 0
+            transport.close(0)
+        self._transport, self._completed = transport, 0
 
     def close(self) -> dict[str, Any]:
-        """End the child, within seconds, and return what it says in the end."""
+        """End the worker, within seconds, and return its last message."""
         self._closed = True
-        child, self._child = self._child, None
-        return {} if child is None else child.close(_END)
+        transport, self._transport = self._transport, None
+        return {} if transport is None else transport.close(_END_TIMEOUT)
 
     def analyze(self, response: Response) -> Generator[Found, None, None]:
-        """Wait until the child gets to *response*; then return all that it will find."""
-        return _begun(self._called(response, Response))
+        """Wait until the worker gets to *response*; then return the generator of its findings."""
+        return _wait_for_worker(self._analysis(response, Response))
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
-        return _begun(self._called(error, ModuleError))
+        return _wait_for_worker(self._analysis(error, ModuleError))
 
-    def _called(self, origin: Any, kind: type) -> Generator[Found, None, None]:
+    def _analysis(self, origin: Any, kind: type) -> Generator[Found, None, None]:
         request: Request | None = origin.request if isinstance(origin, kind) else None  # type: ignore[attr-defined]
         try:
             with self._handling(origin, kind, request):
                 yield from self._findings(origin)
         except ModuleError as error:
-            told = error.__cause__
-            if not isinstance(told, ChildError):
+            cause = error.__cause__
+            if not isinstance(cause, ChildError):
                 raise
-            # The words of the child, as if the callback had failed here.
-            raise self.error(str(self.mid), error.request, told.reason, told.kind) from told
+            # With the worker's reason, as if the callback had failed in this process.
+            raise self.error(str(self.mid), error.request, cause.reason, cause.kind) from cause
 
     def _findings(self, origin: Response | ModuleError) -> Iterator[Any]:
-        """Yield None when the child has got to *origin*, then what it finds."""
+        """Yield None when the worker has got to *origin*, then what it finds."""
         for answer in self._answers(origin):
             for is_text, some in groupby(answer, _is_text):
                 if is_text:
@@ -125,131 +127,134 @@ class RemoteAnalyzer(Analyzer):
                     yield from (_datum(found, origin) for found in some)
 
     def _answers(self, origin: Response | ModuleError) -> Iterator[list[Any]]:
-        """Yield what the child says, however many children that takes; nothing twice."""
-        question = _question(origin)
+        """Yield each finding once, however many workers are needed."""
+        frame = _call_frame(origin)
         strikes = deaths = passed = 0
         while True:
             try:
-                for answer in self._asked(question, origin, passed):
+                for answer in self._call_worker(frame, origin, passed):
                     passed += len(answer)
                     yield answer
                 return
-            except Gone as gone:
+            except Disconnected as ended:
                 deaths += 1
-                strikes += gone.at_work
-                log.warning("%s: %s, with %s in hand", self.mid, gone, origin)
+                strikes += ended.at_work
+                log.warning("%s: %s, with %s in flight", self.mid, ended, origin)
                 if strikes >= _STRIKES or deaths >= _DEATHS:
-                    raise ChildError(str(gone)) from gone
+                    raise ChildError(str(ended)) from ended
 
-    def _asked(
-        self, question: Frame, origin: Response | ModuleError, skip: int
+    def _call_worker(
+        self, frame: Frame, origin: Response | ModuleError, skip: int
     ) -> Iterator[list[Any]]:
         """
-        Ask the child, and yield its answer but for the *skip* findings that were yielded before.
+        Call the worker and yield its answer, without the first *skip* findings.
 
-        The child is free for others before the last of it is handed on.
+        The worker is free for other calls before the last part is passed on.
         """
         answer: list[Any] = [None, *(found_in(origin, one) for one in getattr(origin, "found", ()))]
         message: dict[str, Any] = {}
-        with self._in_hand() as child, child.turn(*question):
+        with self._free_transport() as transport, transport.call(*frame):
             while "end" not in message:
                 yield answer[skip:]
                 skip = max(0, skip - len(answer))
-                message = self._next(child, message)
+                message = self._next(transport, message)
                 answer = message.get("found", [])
-            self._done += 1
+            self._completed += 1
         yield answer[skip:]
         if "failed" in message:
             raise ChildError(**message["failed"])
 
     @contextmanager
-    def _in_hand(self) -> Iterator[Child]:
-        patiently(self._slots.acquire)
+    def _free_transport(self) -> Iterator[Transport]:
+        defer_time_limit(self._free_calls.acquire)
         try:
-            yield self._ready_child()
+            yield self._live_transport()
         finally:
-            self._slots.release()
+            self._free_calls.release()
 
-    def _next(self, child: Child, last: dict[str, Any]) -> dict[str, Any]:
-        """Return what the child says after its *last* words, which may have asked for a page."""
+    def _next(self, transport: Transport, last: dict[str, Any]) -> dict[str, Any]:
+        """Return the message after *last*, which may have asked for a page."""
         if "fetch" in last:
-            child.send(self._fetched(request_from_dict(last["fetch"])))
+            transport.send(self._fetch_result(request_from_dict(last["fetch"])))
         if "fetch" in last or any(map(_is_item, last.get("found", ()))):
-            child.began = monotonic()  # the time to fetch, or to hand items on, was not the child's
-        message, _ = child.receive()
+            # The time to fetch, or to pass items on, was not the worker's.
+            transport.restart_clock()
+        message, _ = transport.receive()
         return message
 
-    def _fetched(self, request: Request) -> bytes:
+    def _fetch_result(self, request: Request) -> bytes:
         try:
-            return pack(*_framed("fetched", self._fetch(request)))
+            return pack(*_response_frame("fetched", self._fetch(request)))
         except Refusal as refusal:
             return pack({"refused": refusal.reason})
         except ModuleError as error:
             return pack({"failed": error_to_dict(error)})
-        except Exception as error:  # whoever asked is told, over there
+        except Exception as error:  # it is raised where the callback called fetch()
             return pack({"impossible": describe(error)})
 
-    def _ready_child(self) -> Child:
-        """Return the child; one that is dead gets a successor, which everybody waits for."""
-        patiently(self._starting.acquire)
+    def _live_transport(self) -> Transport:
+        """Return the transport to a living worker; all calls wait while one is started."""
+        defer_time_limit(self._starting.acquire)
         try:
             attempts = 0
-            while self._child is None or self._child.dead:
+            while self._transport is None or self._transport.dead:
                 attempts += 1
                 try:
                     self._restart()
                 except (ChildError, OSError):
                     if attempts >= _STARTS or self._closed:
                         raise
-            return self._child
+            return self._transport
         finally:
             self._starting.release()
 
     def _restart(self) -> None:
-        """Start a child again, after a rest if the ones before it did not get to do anything."""
-        if self._child is not None:
-            self._vain = 0 if self._done else self._vain + 1
-            if self._vain:
-                patiently(gevent.sleep, min(_PAUSE * 2.0 ** (self._vain - 1), _LONGEST_PAUSE))
+        """Start a worker, after a pause if those before it ended without completing a page."""
+        if self._transport is not None:
+            self._useless_starts = 0 if self._completed else self._useless_starts + 1
+            if self._useless_starts:
+                pause = min(_PAUSE * 2.0 ** (self._useless_starts - 1), _LONGEST_PAUSE)
+                defer_time_limit(gevent.sleep, pause)
             self.restarts += 1
         self.start()
 
     def _extra(self) -> dict[str, Any]:
-        pid = None if self._child is None else self._child.pid
+        pid = None if self._transport is None else self._transport.pid
         return {"pid": pid, "restarts": self.restarts}
 
 
-def _begun(findings: Generator[Found, None, None]) -> Generator[Found, None, None]:
-    """Return *findings* when the child has got to them, so that no time limit counts before."""
+def _wait_for_worker(findings: Generator[Found, None, None]) -> Generator[Found, None, None]:
+    """Return *findings* when the worker has got to them: no time limit counts before."""
     next(findings)
     return findings
 
 
-def _told(child: Child, introduction: bytes) -> None:
-    """Introduce the crawl to *child*; return when it is ready, raise if it will not be."""
+def _greet(transport: Transport, greeting: bytes) -> None:
+    """Send *greeting* and return when the worker is ready; raise ChildError if it cannot be."""
+    late = Disconnected(f"not ready after {_READY_TIMEOUT:g} s", at_work=False)
     try:
-        with gevent.Timeout(_READY, Gone(f"not ready after {_READY:g} s", at_work=False)):
-            child.send(introduction)
-            message, _ = patiently(child.receive)
+        with gevent.Timeout(_READY_TIMEOUT, late):
+            transport.send(greeting)
+            message, _ = defer_time_limit(transport.receive)
     except BaseException as error:
-        child.close(0)
-        if isinstance(error, Gone):
+        transport.close(0)
+        if isinstance(error, Disconnected):
             raise ChildError(f"an analyzer could not be started: {error}") from None
         raise
     if "unable" in message:
-        child.close(_END)
+        transport.close(_END_TIMEOUT)
         raise ChildError(f"an analyzer could not be started:\n{message['unable']}")
 
 
-def _question(origin: Response | ModuleError) -> Frame:
+def _call_frame(origin: Response | ModuleError) -> Frame:
     if isinstance(origin, Response):
-        return _framed("page", origin)
+        return _response_frame("page", origin)
     return {"error": error_to_dict(origin)}, b""
 
 
-def _framed(name: str, response: Response) -> Frame:
+def _response_frame(name: str, response: Response) -> Frame:
     fields = response_to_dict(response, raw=True)
-    fields.pop("found", None)  # what a middleware found is not the child's business
+    fields.pop("found", None)  # what a middleware found is passed on here, not by the worker
     body = fields.pop("body", b"")
     return {name: fields}, body
 
@@ -263,7 +268,7 @@ def _is_item(found: Any) -> bool:
 
 
 def _datum(found: Any, origin: Response | ModuleError) -> Any:
-    """Return as a datum what the child has found and is no text; anything of ours is one."""
+    """Return the datum for a finding that is not text; one made in this process is a datum."""
     if type(found) is not dict:
         return found
     if "item" in found:

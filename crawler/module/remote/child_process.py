@@ -1,16 +1,16 @@
-"""Child: a process of our own that answers frames, one after another."""
+"""ChildProcess: a process that this one starts, and that answers frames over a socket."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 from functools import partial
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import gevent
 from gevent import monkey, socket
@@ -21,15 +21,12 @@ from gevent.os import fork_and_watch
 from ...errors import TimeLimit
 from .frames import MEMORY_FD, SOCKET_FD, Frame, FrameParser, pack
 from .shared_memory import Slots
+from .transport import IN_FLIGHT, Disconnected, Transport, defer_time_limit
 
-T = TypeVar("T")
-
-#: Pages in a child's hands: the one it works on, and what keeps it busy until more can come.
-IN_HAND = 3
-#: Seconds that the system may take to bury a process that was killed.
-_BURIAL = 5.0
-_PIECE = 1 << 18
-#: An HTML parser frees a page at once, and glibc would give it back to the kernel each time.
+#: Seconds that the system may take to reap a process that was killed.
+_REAP_TIMEOUT = 5.0
+_READ_SIZE = 1 << 18
+#: An HTML parser frees a page at once, and glibc would return the memory to the kernel each time.
 _KEEP_THE_HEAP = {
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
     "MALLOC_TOP_PAD_": str(16 << 20),
@@ -38,81 +35,79 @@ _KEEP_THE_HEAP = {
 _blocking_waitpid = monkey.get_original("os", "waitpid")
 
 
-class Gone(Exception):
-    """The child has ended; *at_work* says that it was working for whoever is told this."""
-
-    def __init__(self, how: str, *, at_work: bool) -> None:
-        super().__init__(how)
-        self.at_work = at_work
-
-
-class Child:
+class ChildProcess(Transport):
     """
-    A process that was started afresh, and the line to it.
+    A process started with *command*, not forked, and the socket to it.
 
-    Calls have turns: the child works on their frames in the order they were sent, so what
-    it says is for the first in *_turns*, who alone reads. A call that is given up halfway
-    takes the child with it; those behind it learn that it is Gone. The child sees its line
-    close when this process ends, however that happens.
+    The child works on calls in the order in which they were sent, so what it sends is for
+    the first call in *_turns*, and only that call reads. A call that is abandoned kills the
+    child; the calls behind it get Disconnected. The child's end of the socket closes when
+    this process ends, whatever ends it.
     """
 
     def __init__(self, command: list[str]) -> None:
-        #: Becomes the status that it ended with, or None if that remains unknown.
+        #: Becomes the exit status, or None if that remains unknown.
         self._status: AsyncResult[int | None] = AsyncResult()
-        self._line, theirs = socket.socketpair()
-        self._slots = Slots(IN_HAND)
+        self._socket, theirs = socket.socketpair()
+        self._slots = Slots(IN_FLIGHT)
         try:
             self.pid = _spawn(command, theirs.fileno(), self._slots.descriptor, self._status)
         except BaseException:
-            self._line.close()
+            self._socket.close()
             self._slots.close()
             raise
         finally:
             theirs.close()
             os.close(self._slots.descriptor)
         self.dead = False
-        #: When the child began with what it does now, as far as that counts.
-        self.began = monotonic()
+        #: The moment from which the time limit of the current call counts.
+        self._began = monotonic()
         self._parser = FrameParser()
         self._writing = Semaphore()
         self._turns: deque[Event] = deque()
 
     @contextmanager
-    def turn(self, message: dict[str, Any], body: bytes) -> Iterator[None]:
-        """Send a frame and wait until the child gets to it; leave when it has done with it."""
-        mine = Event()
-        place = self._slots.put(body)
-        if place is not None:
-            message, body = message | {"at": [place, len(body)]}, b""
+    def call(self, message: dict[str, Any], body: bytes) -> Iterator[None]:
+        turn = Event()
+        offset = self._slots.put(body)
+        if offset is not None:
+            message, body = message | {"at": [offset, len(body)]}, b""
         try:
-            if not self.send(pack(message, body), mine):
-                raise Gone(self._how(), at_work=False)
-            patiently(mine.wait)
+            if not self._write(pack(message, body), turn):
+                raise Disconnected(self._exit_reason(), at_work=False)
+            defer_time_limit(turn.wait)
             if self.dead:
-                raise Gone(self._how(), at_work=False)
-            self.began = monotonic()
+                raise Disconnected(self._exit_reason(), at_work=False)
+            self._began = monotonic()
             yield
         except BaseException:
             self.kill()
             raise
         finally:
-            if place is not None:
-                self._slots.free(place)
-            self._leave(mine)
+            if offset is not None:
+                self._slots.free(offset)
+            self._leave(turn)
 
-    def send(self, frame: bytes, turn: Event | None = None) -> bool:
-        """Send *frame*, at whose place *turn* will come; say if the child was there to take it."""
-        patiently(self._writing.acquire)
+    def send(self, frame: bytes) -> None:
+        self._write(frame)
+
+    def _write(self, frame: bytes, turn: Event | None = None) -> bool:
+        """
+        Send *frame* and return whether the child could take it.
+
+        *turn* is set when the child gets to the frame.
+        """
+        defer_time_limit(self._writing.acquire)
         try:
             if turn is not None:
                 self._join(turn)
             rest = memoryview(frame)
             while rest:
-                rest = rest[patiently(self._line.send, rest) :]
+                rest = rest[defer_time_limit(self._socket.send, rest) :]
         except OSError:
             return False
         except BaseException:
-            self.kill()  # what comes after half a frame makes no sense
+            self.kill()  # the child cannot parse what follows half a frame
             raise
         finally:
             self._writing.release()
@@ -120,44 +115,49 @@ class Child:
 
     def receive(self) -> Frame:
         """
-        Return what the child says next to whoever has the turn.
+        Return the next frame of the child, for the call whose turn it is.
 
-        The time limit that the reader is under counts from when the child began, not from
-        when the reader got in line.
+        A time limit of the caller counts from when the child began to work on the call, not
+        from when the call was sent.
         """
         limit, left = None, None
         while True:
             try:
                 with gevent.Timeout(left, limit):
                     return self._next()
-            except TimeLimit as rung:
-                limit, left = rung, self.began + rung.seconds - monotonic()
+            except TimeLimit as expired:
+                limit, left = expired, self._began + expired.seconds - monotonic()
                 if left <= 0:
                     raise
 
+    def restart_clock(self) -> None:
+        self._began = monotonic()
+
     def close(self, timeout: float) -> dict[str, Any]:
-        """Let the child end within *timeout* seconds; return the last that it said."""
         last: dict[str, Any] = {}
-        with suppress(OSError, Gone, TimeLimit), gevent.Timeout(timeout, TimeLimit(timeout)):
-            self._line.shutdown(socket.SHUT_WR)
+        with (
+            suppress(OSError, Disconnected, TimeLimit),
+            gevent.Timeout(timeout, TimeLimit(timeout)),
+        ):
+            self._socket.shutdown(socket.SHUT_WR)
             while True:
                 last, _ = self._next()
         self.kill()
         self._wait()
-        self._let_go()
+        self._release()
         return last
 
     def kill(self) -> None:
-        """End it at once, and tell everybody who waits for it."""
+        """End the child at once and wake all calls that wait for it."""
         if self.dead:
             return
         self.dead = True
-        if not self._status.ready():  # otherwise its number may be another's by now
+        if not self._status.ready():  # otherwise another process may have the same pid by now
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-        if not _gevent_buries():
-            burial = gevent.get_hub().threadpool.spawn(_bury, self.pid)
-            burial.rawlink(lambda ended: self._status.set(ended.value))
+        if not _gevent_reaps():
+            reaping = gevent.get_hub().threadpool.spawn(_reap, self.pid)
+            reaping.rawlink(lambda ended: self._status.set(ended.value))
         for turn in self._turns:
             turn.set()
 
@@ -172,26 +172,26 @@ class Child:
         if self._turns:
             self._turns[0].set()
         elif self.dead:
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
-        self._line.close()
+    def _release(self) -> None:
+        self._socket.close()
         self._slots.close()
 
     def _next(self) -> Frame:
         while (frame := self._parser.take()) is None:
             try:
-                piece = self._line.recv(_PIECE)
+                piece = self._socket.recv(_READ_SIZE)
             except OSError:
                 piece = b""
             if not piece:
                 at_work = not self.dead
                 self.kill()
-                raise Gone(self._how(), at_work=at_work)
+                raise Disconnected(self._exit_reason(), at_work=at_work)
             self._parser.add(piece)
         return frame
 
-    def _how(self) -> str:
+    def _exit_reason(self) -> str:
         self.kill()
         status = self._wait()
         if status is None:
@@ -202,30 +202,22 @@ class Child:
         return f"process {self.pid} ended with exit status {code}"
 
     def _wait(self) -> int | None:
-        """Return the status that it ended with, if that becomes known."""
-        return patiently(self._status.wait, _BURIAL)
+        """Return the exit status; None if it does not become known in time."""
+        return defer_time_limit(self._status.wait, _REAP_TIMEOUT)
 
     def __repr__(self) -> str:
-        return f"<Child {self.pid}, {'dead' if self.dead else f'{len(self._turns)} in hand'}>"
+        state = "dead" if self.dead else f"{len(self._turns)} in flight"
+        return f"<ChildProcess {self.pid}, {state}>"
 
 
-def patiently(wait: Callable[..., T], *arguments: Any) -> T:
-    """Wait although a time limit rings: the time is not one's own while it is another's turn."""
-    while True:
-        try:
-            return wait(*arguments)
-        except TimeLimit:
-            continue
-
-
-def _spawn(command: list[str], line: int, memory: int, status: AsyncResult[int | None]) -> int:
+def _spawn(command: list[str], theirs: int, memory: int, status: AsyncResult[int | None]) -> int:
     """
-    Start *command* with nothing of ours but its end of the line, and return its id.
+    Start *command* and return its process id; it inherits the descriptors *theirs* and *memory* only.
 
-    In a group of its own, a terminal's Ctrl-C does not reach it.
+    It has its own process group, so that Ctrl-C in a terminal does not reach it.
     """
-    # Lifted out of the way, so that neither is overwritten before it is in its place.
-    high = [fcntl(descriptor, F_DUPFD_CLOEXEC, MEMORY_FD + 1) for descriptor in (line, memory)]
+    # Moved out of the way, so that neither overwrites the other before it is in its place.
+    high = [fcntl(descriptor, F_DUPFD_CLOEXEC, MEMORY_FD + 1) for descriptor in (theirs, memory)]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, high[0], SOCKET_FD),
@@ -241,7 +233,7 @@ def _spawn(command: list[str], line: int, memory: int, status: AsyncResult[int |
         setsigmask=(),
     )
     try:
-        if not _gevent_buries():
+        if not _gevent_reaps():
             return start()
         return int(fork_and_watch(lambda watcher: status.set(watcher.rstatus), fork=start))
     finally:
@@ -249,15 +241,15 @@ def _spawn(command: list[str], line: int, memory: int, status: AsyncResult[int |
             os.close(descriptor)
 
 
-def _gevent_buries() -> bool:
-    """In a patched program, gevent waits for all children; in any other, who started them does."""
+def _gevent_reaps() -> bool:
+    """Return whether gevent waits for all child processes: it does in a patched program."""
     return monkey.is_module_patched("os") and gevent.get_hub().loop.default
 
 
-def _bury(pid: int) -> int | None:
-    """Wait for a process that was killed, in a thread, and return its status."""
+def _reap(pid: int) -> int | None:
+    """Wait in a thread for a process that was killed and return its exit status."""
     try:
         status: int = _blocking_waitpid(pid, 0)[1]
     except ChildProcessError:
-        return None  # somebody waits for all children of this program
+        return None  # other code waits for all child processes of this program
     return status

@@ -1,6 +1,7 @@
 """RemoteAnalyzer, and what it is made of: frames, shared memory, a child process."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import gevent
@@ -12,7 +13,8 @@ from crawler.analysis.worker.handshake import command, introduction
 from crawler.data import Headers, Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
-from crawler.module.remote.child_process import IN_HAND
+from crawler.module.remote.child_process import ChildProcess
+from crawler.module.remote.transport import IN_FLIGHT
 from crawler.spider import Spider
 
 from ..conftest import each
@@ -35,7 +37,8 @@ def make():
     def make(spider, number=1, fetch=None):
         told = introduction(spider, [])
         mids = [MID("A", n, Address("local", n)) for n in range(1, number + 1)]
-        made.extend(RemoteAnalyzer(command(), told, fetch or no_fetch, mid=mid) for mid in mids)
+        connect = partial(ChildProcess, command())
+        made.extend(RemoteAnalyzer(connect, told, fetch or no_fetch, mid=mid) for mid in mids)
         return made[0] if number == 1 else made
 
     yield make
@@ -235,7 +238,7 @@ def test_a_call_that_is_given_up_when_the_child_has_done_with_it_does_not(make):
 def test_who_is_slow_to_take_findings_does_not_hold_up_the_pages_behind(make):
     analyzer = make(Finder())
     slow = []
-    for _ in range(2 * IN_HAND):
+    for _ in range(2 * IN_FLIGHT):
         slow.append(analyzer.analyze(page()))
         next(slow[-1])
 

@@ -7,8 +7,9 @@ import gevent
 import pytest
 
 from crawler.errors import TimeLimit
-from crawler.module.remote.child_process import Child, Gone
+from crawler.module.remote.child_process import ChildProcess
 from crawler.module.remote.frames import pack
+from crawler.module.remote.transport import Disconnected
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +23,9 @@ def open_descriptors():
 
 
 def test_a_child_that_ends_says_how():
-    child = Child([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
+    child = ChildProcess([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
 
-    with pytest.raises(Gone, match="exit status 7") as gone, child.turn({}, b"x"):
+    with pytest.raises(Disconnected, match="exit status 7") as gone, child.call({}, b"x"):
         child.receive()
 
     assert gone.value.at_work
@@ -32,14 +33,14 @@ def test_a_child_that_ends_says_how():
 
 
 def test_only_the_call_that_a_child_works_on_is_told_that_it_was_at_work():
-    child = Child([sys.executable, "-c", "import time; time.sleep(100)"])
+    child = ChildProcess([sys.executable, "-c", "import time; time.sleep(100)"])
     told = []
 
     def call():
         try:
-            with child.turn({"body": "x"}, b""):
+            with child.call({"body": "x"}, b""):
                 child.receive()
-        except Gone as gone:
+        except Disconnected as gone:
             told.append(gone.at_work)
 
     calls = [gevent.spawn(call) for _ in range(3)]
@@ -55,9 +56,9 @@ def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_ch
     work = (
         f"import os, time; os.read(3, 1); time.sleep(0.3); os.write(3, {answer!r}); os.read(3, 1)"
     )
-    child = Child([sys.executable, "-c", work])
+    child = ChildProcess([sys.executable, "-c", work])
 
-    with child.turn({}, b""), gevent.Timeout(0.05, TimeLimit(30)):
+    with child.call({}, b""), gevent.Timeout(0.05, TimeLimit(30)):
         assert child.receive() == ({"end": True}, b"")
 
     assert not child.dead
@@ -68,7 +69,7 @@ def test_a_program_that_is_not_there_is_an_error_that_leaves_nothing_open():
     before = open_descriptors()
 
     with pytest.raises(FileNotFoundError):
-        Child(["/no/such/program"])
+        ChildProcess(["/no/such/program"])
 
     gevent.sleep(0.01)  # gevent closes sockets a little later
     assert open_descriptors() == before
