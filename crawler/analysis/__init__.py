@@ -1,1 +1,1 @@
-"""How a page meets its spider: an Analyzer around it, here or in processes of their own."""
+"""A spider as an Analyzer, in this process or in processes of its own."""

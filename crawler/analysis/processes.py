@@ -1,4 +1,4 @@
-"""The analyzers of a crawl that are in children: as many as wanted, all alike."""
+"""The parent's side of the processes that analyse the pages of a crawl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..module import MID, Address, RemoteAnalyzer
 from ..module.mid import LOCAL
 from ..module.remote.child_process import ChildProcess
 from ..spider import Spider
-from .worker.handshake import command, introduction
+from .worker.handshake import command, greeting
 
 
 def remote_analyzers(
@@ -25,40 +25,40 @@ def remote_analyzers(
     middlewares: Collection[Any],
     fetch: Callable[[Request], Response],
 ) -> list[RemoteAnalyzer]:
-    """Return analyzers for *spider*, as it is now; *middlewares* are those of the crawl."""
+    """Return *number* analyzers for *spider*, as it is now; *middlewares* are the crawl's."""
     if not number:
         return []
-    told = introduction(spider, middlewares)
+    frame = greeting(spider, middlewares)
     connect = partial(ChildProcess, command())
     return [
-        RemoteAnalyzer(connect, told, fetch, mid=MID("A", n, Address(LOCAL, n)))
+        RemoteAnalyzer(connect, frame, fetch, mid=MID("A", n, Address(LOCAL, n)))
         for n in range(1, number + 1)
     ]
 
 
 @contextmanager
 def started(analyzers: Sequence[RemoteAnalyzer], chain: SpiderChain) -> Iterator[None]:
-    """Have all children while inside; what their hooks did is in the figures of *chain* then."""
+    """Run all processes inside; at the end, add the figures of their hooks to those of *chain*."""
     try:
-        _all(RemoteAnalyzer.start, analyzers)
+        _for_all(RemoteAnalyzer.start, analyzers)
         yield
     finally:
-        for last in _all(RemoteAnalyzer.close, analyzers):
+        for last in _for_all(RemoteAnalyzer.close, analyzers):
             for owner, hook, figures in last.get("figures", ()):
                 _add(figures, chain.figures.setdefault((owner, hook), HookFigures()))
 
 
-def _all(do: Callable[[RemoteAnalyzer], Any], analyzers: Sequence[RemoteAnalyzer]) -> list[Any]:
-    """Do it to all at a time; raise what one raised when all have ended."""
-    doing = [gevent.spawn(_tried, do, one) for one in analyzers]
-    done = [one.get() for one in doing]
-    for _, error in done:
+def _for_all(do: Callable[[RemoteAnalyzer], Any], analyzers: Sequence[RemoteAnalyzer]) -> list[Any]:
+    """Call *do* for all at the same time; when all have ended, raise the first error if any."""
+    calls = [gevent.spawn(_result_or_error, do, one) for one in analyzers]
+    ended = [call.get() for call in calls]
+    for _, error in ended:
         if error is not None:
             raise error
-    return [result for result, _ in done]
+    return [result for result, _ in ended]
 
 
-def _tried(do: Callable[[RemoteAnalyzer], Any], one: RemoteAnalyzer) -> tuple[Any, Any]:
+def _result_or_error(do: Callable[[RemoteAnalyzer], Any], one: RemoteAnalyzer) -> tuple[Any, Any]:
     try:
         return do(one), None
     except Exception as error:

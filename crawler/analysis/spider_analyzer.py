@@ -1,4 +1,4 @@
-"""Analysis: how a page meets its spider, whichever process they are in."""
+"""The analyzer that passes pages to the callbacks of a spider, in any process."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from ..spider import Page
 
 
 def analyzer_of(chain: SpiderChain) -> Analyzer:
-    """Return the analyzer that lets the spider of *chain* see pages, and failures."""
-    return Analyzer(_Part(chain, _parse), recover=_Part(chain, _recover))
+    """Return the analyzer that passes pages and failed downloads to the spider of *chain*."""
+    return Analyzer(_CallbackParser(chain, _parse), recover=_CallbackParser(chain, _recover))
 
 
-class _Part:
+class _CallbackParser:
     """
-    What an analyzer calls, for the spider of *chain*.
+    A parser of an analyzer: it calls the callbacks of the spider of *chain*.
 
-    Errors name it as it prints: by the callback at work; one page is analysed in one
-    greenlet, so each greenlet sees the name of its own.
+    Errors name a parser by its repr(), which here is the name of the callback at work. A page
+    is analysed in one greenlet, so each greenlet has its own name.
     """
 
-    def __init__(self, chain: SpiderChain, act: Callable[[_Part, Any], Iterator[Any]]) -> None:
+    def __init__(
+        self, chain: SpiderChain, act: Callable[[_CallbackParser, Any], Iterator[Any]]
+    ) -> None:
         self.chain = chain
         self._act = act
         self._at_work = local()
@@ -39,28 +41,28 @@ class _Part:
     def callback(self, name: str | None, default: str) -> Callable[[Any], Any]:
         spider = self.chain.spider
         self._at_work.name = f"{type(spider).__name__}.{name or default}"
-        found: Callable[[Any], Any] = spider.callback(name, default)
-        return found
+        callback: Callable[[Any], Any] = spider.callback(name, default)
+        return callback
 
     def __repr__(self) -> str:
         return getattr(self._at_work, "name", None) or super().__repr__()
 
 
-def _parse(part: _Part, response: Response) -> Iterator[Any]:
-    """Let the spider and its middlewares see a page; one that is no success is an error."""
+def _parse(parser: _CallbackParser, response: Response) -> Iterator[Any]:
+    """Pass a page to the spider and its middlewares; an unsuccessful status is an error."""
     page = Page.of(response)
-    if succeeded(page, part.chain.spider):
-        return part.chain.response(page, part.callback(page.request.callback, "parse"))
-    return _refuse(part, page)
+    if succeeded(page, parser.chain.spider):
+        return parser.chain.response(page, parser.callback(page.request.callback, "parse"))
+    return _refuse(parser, page)
 
 
-def _refuse(part: _Part, page: Page) -> Iterator[Any]:
-    errback = part.callback(page.request.errback, "errback")
-    yield from part.chain.error(HttpError(page), page.request, errback)
-    # Errors are kept to the end of a crawl; the pages that caused them would fill the memory.
+def _refuse(parser: _CallbackParser, page: Page) -> Iterator[Any]:
+    errback = parser.callback(page.request.errback, "errback")
+    yield from parser.chain.error(HttpError(page), page.request, errback)
+    # Errors are kept to the end of a crawl; the bodies of their pages would fill the memory.
     raise HttpError(page.replace(body=b""))
 
 
-def _recover(part: _Part, error: ModuleError) -> Iterator[Any]:
-    errback = part.callback(error.request.errback, "errback")
-    yield from part.chain.error(error, error.request, errback)
+def _recover(parser: _CallbackParser, error: ModuleError) -> Iterator[Any]:
+    errback = parser.callback(error.request.errback, "errback")
+    yield from parser.chain.error(error, error.request, errback)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.analysis.spider_analyzer import analyzer_of
-from crawler.analysis.worker.handshake import command, introduction
+from crawler.analysis.worker.handshake import command, greeting
 from crawler.data import Headers, Item, Links, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
@@ -41,7 +41,7 @@ def analyzers():
     """One of this process and one of another."""
     mid = MID("A", 1, Address("local", 1))
     remote = RemoteAnalyzer(
-        partial(ChildProcess, command()), introduction(Told(), []), no_fetch, mid=mid
+        partial(ChildProcess, command()), greeting(Told(), []), no_fetch, mid=mid
     )
     yield analyzer_of(SpiderChain([], Told())), remote
     remote.close()

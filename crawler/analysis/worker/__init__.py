@@ -1,20 +1,20 @@
 """
-The other side of a RemoteAnalyzer: a process that analyses what it is sent.
+The worker process of a RemoteAnalyzer: it analyses the pages that it is sent.
 
-It is started afresh, not forked: greenlets, connections and databases stay where they are. It
-is introduced to a copy of the spider and works on one page after another, until its line
-closes. All that passes are frames of JSON and bytes; only the introduction, which comes from
-the program and not from the net, is pickled.
+It is started afresh, not forked: greenlets, connections and databases stay in the parent. It
+gets a copy of the spider with the greeting and works on one page after another, until its socket
+closes. All messages are frames of JSON and bytes; only the spider in the greeting, which comes
+from the program and not from the network, is pickled.
 
-    parent                                        child
+    parent                                        worker
     ──────────────────────────────────────────────────────────────────────────────────
-    introduction                            ──▶
+    greeting                                ──▶
                                             ◀──   ready, or unable
     page, or error                          ──▶
                                             ◀──   found, any number of times
                                             ◀──   fetch, any number of times
     fetched, refused, failed or impossible  ──▶
                                             ◀──   end, and failed if the callback did
-    (closes the line)                       ──▶
+    (closes the socket)                     ──▶
                                             ◀──   figures of the hooks
 """

@@ -1,4 +1,4 @@
-"""Line: the child's end of it, and the memory beside it."""
+"""Channel: the worker's end of the socket, and the memory that it shares with the parent."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from ...module.remote.frames import Frame, FrameParser, pack
 
-_PIECE = 1 << 18
+_READ_SIZE = 1 << 18
 
 
-class Line:
-    """Sends and waits with all of the process, also where the standard library is patched."""
+class Channel:
+    """Blocks the whole process while it sends or waits, even if the standard library is patched."""
 
     def __init__(self, descriptor: int, memory: int) -> None:
         self._descriptor = descriptor
@@ -26,14 +26,14 @@ class Line:
             rest = rest[os.write(self._descriptor, rest) :]
 
     def receive(self) -> Frame | None:
-        """Return the next frame; None if there will be no more."""
+        """Return the next frame; None if the parent has closed the socket."""
         while (frame := self._parser.take()) is None:
-            piece = os.read(self._descriptor, _PIECE)
+            piece = os.read(self._descriptor, _READ_SIZE)
             if not piece:
                 return None
             self._parser.add(piece)
         message, body = frame
         if "at" in message:
-            place, size = message["at"]
-            body = self._memory[place : place + size]
+            offset, size = message["at"]
+            body = self._memory[offset : offset + size]
         return message, body

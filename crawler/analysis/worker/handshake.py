@@ -1,4 +1,4 @@
-"""Introduction: how a child gets to know the spider."""
+"""Handshake: how a worker process gets its copy of the spider."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ...errors import StateError
 from ...module.remote.frames import Frame, pack
 from ...spider import Spider
 
-#: Nothing of the user's is found before the crawler is imported: a calendar.py, say, is no module
-#: of the standard library.
+#: The crawler is imported before the user's directories are in sys.path: a calendar.py there, say,
+#: must not hide the module of the standard library.
 _START = """\
 import gc, sys
 gc.disable()
@@ -25,41 +25,41 @@ sys.path.insert(0, sys.argv[1])
 from crawler.analysis.worker.main import main
 main()
 """
-#: What the program is called in a child: what stands below `if __name__ == "__main__"` is not run.
+#: The name of the program in a worker: what is below `if __name__ == "__main__"` does not run.
 _PROGRAM = "__crawler_program__"
 
-_child = False
+_is_worker = False
 
 
 def command() -> list[str]:
-    """Return how to start a child with this very crawler."""
+    """Return the command that starts a worker with the same crawler package."""
     return [sys.executable, "-P", "-c", _START, str(Path(__file__).absolute().parents[3])]
 
 
-def introduction(spider: Spider, middlewares: Collection[Any]) -> bytes:
-    """Return what to tell a child of *spider*, as it is now, and the *middlewares* of the crawl."""
+def greeting(spider: Spider, middlewares: Collection[Any]) -> bytes:
+    """Return the frame that describes *spider*, as it is now, and the crawl's *middlewares*."""
     try:
         pickled = pickle.dumps((spider, list(middlewares)))
-    except Exception as error:  # objects may object in any way
+    except Exception as error:  # user code may raise anything while it is pickled
         raise ValueError(
-            f"{spider!r} and its middlewares cannot be copied to another process: {error}. Make "
-            "such things in open(), or crawl with analyzers=0"
+            f"{spider!r} and its middlewares cannot be copied to another process: {error}. Create "
+            "what cannot be copied in open(), or crawl with analyzers=0"
         ) from error
     modules = {name: _file_of(name) for name in ("__main__", type(spider).__module__)}
     if type(spider).__module__ == "__main__" and modules["__main__"] is None:
         raise ValueError(
-            f"{spider!r} was not read from a file, so no other process can have it: put it into "
-            "one, or crawl with analyzers=0"
+            f"{spider!r} was not read from a file, so no other process can import it: put it "
+            "into a file, or crawl with analyzers=0"
         )
     root = logging.getLogger()
-    told = {
+    description = {
         "modules": modules,
         "package": sys.modules["__main__"].__package__,
-        "path": [str(Path(place).absolute()) for place in sys.path],
+        "path": [str(Path(directory).absolute()) for directory in sys.path],
         "arguments": sys.argv,
         "level": root.level if root.handlers else None,
     }
-    return pack(told, pickled)
+    return pack(description, pickled)
 
 
 def _file_of(module: str) -> str | None:
@@ -67,62 +67,62 @@ def _file_of(module: str) -> str | None:
     return str(file) if file.is_file() else None
 
 
-def introduced(frame: Frame) -> tuple[Spider, list[Any]]:
-    """Be a child from now on; return the spider and the middlewares."""
-    global _child  # noqa: PLW0603 - it is so for all of the process
-    _child = True
-    told, pickled = frame
-    sys.path[:], sys.argv[:] = told["path"], told["arguments"]
-    if told["level"] is not None:
+def accept_greeting(frame: Frame) -> tuple[Spider, list[Any]]:
+    """Make this process a worker, for the rest of its life; return spider and middlewares."""
+    global _is_worker  # noqa: PLW0603 - it is true of the whole process
+    _is_worker = True
+    description, pickled = frame
+    sys.path[:], sys.argv[:] = description["path"], description["arguments"]
+    if description["level"] is not None:
         logging.basicConfig(
-            level=told["level"], format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+            level=description["level"], format="%(asctime)s %(levelname)s %(name)s: %(message)s"
         )
-    spider, middlewares = _Reader(pickled, told).load()
+    spider, middlewares = _SpiderUnpickler(pickled, description).load()
     return spider, middlewares
 
 
 def refuse_in_a_child() -> None:
-    """Raise a StateError if this process analyses for another."""
-    if _child:
+    """Raise a StateError if this process is a worker."""
+    if _is_worker:
         raise StateError(
-            "a process that analyses for a crawl cannot begin another: in the program that it "
-            'reads its spider from, crawl below `if __name__ == "__main__":`'
+            "a process that analyses pages for a crawl cannot start another crawl: in the program "
+            'that defines the spider, crawl below `if __name__ == "__main__":`'
         )
 
 
-class _Reader(pickle.Unpickler):
-    """Finds what is in the program, or in a file that was not imported by way of sys.path."""
+class _SpiderUnpickler(pickle.Unpickler):
+    """Finds classes in the program, and in files that were not imported through sys.path."""
 
-    def __init__(self, pickled: bytes, told: dict[str, Any]) -> None:
+    def __init__(self, pickled: bytes, description: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(pickled))
-        self._told = told
+        self._files: dict[str, str | None] = description["modules"]
+        self._package: str | None = description["package"]
 
     def find_class(self, module: str, name: str) -> Any:
-        file = self._told["modules"].get(module)
+        file = self._files.get(module)
         if file is not None and module == "__main__":
-            package = self._told["package"]
-            module = f"{package}.{_PROGRAM}" if package else _PROGRAM
-        if file is not None and not _leads_to(file, module):
-            _read(module, file)
+            module = f"{self._package}.{_PROGRAM}" if self._package else _PROGRAM
+        if file is not None and not _is_imported_from(module, file):
+            _import_file(module, file)
         return super().find_class(module, name)
 
 
-def _leads_to(file: str, module: str) -> bool:
-    """Say if *module* is that of *file*, or would be when imported."""
+def _is_imported_from(module: str, file: str) -> bool:
+    """Return whether *module* was imported from *file*, or would be."""
     try:
         found = sys.modules.get(module) or importlib.util.find_spec(module)
     except ModuleNotFoundError:
         return False
-    place = getattr(found, "origin", None) or getattr(found, "__file__", None)
-    return place is not None and Path(place).exists() and Path(place).samefile(file)
+    path = getattr(found, "origin", None) or getattr(found, "__file__", None)
+    return path is not None and Path(path).exists() and Path(path).samefile(file)
 
 
-def _read(name: str, file: str) -> None:
-    """Import *file* under a *name* that does not lead to it."""
+def _import_file(name: str, file: str) -> None:
+    """Import *file* as the module *name*, by which the import system does not find it."""
     loader = SourceFileLoader(name, file)
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None:
-        raise ImportError(f"{file} cannot be read as Python")
+        raise ImportError(f"{file} cannot be imported as Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""Worker: analyses pages for another process."""
+"""Worker: the loop that analyses pages for another process."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from ...module.remote.frames import Frame
 from ...serialization import error_from_dict, request_to_dict, response_from_dict
 from ...url import resolve_or_keep
 from ..spider_analyzer import analyzer_of
-from .channel import Line
+from .channel import Channel
 
-#: How many findings are sent together, and how many seconds one waits for the next at most.
-_TOGETHER, _LATEST = 100, 0.02
+#: Findings sent in one message at most, and seconds that a finding may wait for others.
+_MOST_TOGETHER, _LONGEST_WAIT = 100, 0.02
 
 
 class Worker:
     """
-    Lets the spider of *chain* see what comes in at *line*, one page after another.
+    Passes the pages from *channel* to the spider of *chain*, one after another.
 
-    Items go back as the record that the feeds would write. A callback that fetches waits,
-    and the pages behind its own with it. What a callback found last before it ends or hangs
-    its process goes with it.
+    Items are sent as the records that feeds would write. While a callback waits for a fetch,
+    the pages behind it wait too. If a callback ends or hangs the process, findings that were
+    not sent yet are lost.
     """
 
-    def __init__(self, line: Line, chain: SpiderChain) -> None:
-        self._line = line
+    def __init__(self, channel: Channel, chain: SpiderChain) -> None:
+        self._channel = channel
         self._analyzer = analyzer_of(chain)
         self._waiting: deque[Frame] = deque()
         self._found: list[Any] = []
         self._sent = monotonic()
-        # As a crawl lends its spider what only it has.
+        # In the parent, the crawl sets these two.
         chain.spider._fetch = self._fetch  # noqa: SLF001
         chain.spider._waiting = _no_waiting  # noqa: SLF001
 
     def work(self) -> None:
-        """Analyse until the line closes."""
+        """Analyse pages until the socket closes."""
         while (
-            frame := self._waiting.popleft() if self._waiting else self._line.receive()
+            frame := self._waiting.popleft() if self._waiting else self._channel.receive()
         ) is not None:
             self._analyze(*frame)
 
@@ -55,42 +55,42 @@ class Worker:
             findings = self._analyzer.analyze(response_from_dict(message["page"] | {"body": body}))
         else:
             findings = self._analyzer.recover(error_from_dict(message["error"]))
-        failed = self._pass_on(findings)
-        self._send({"end": True} | failed)
+        failure = self._send_findings(findings)
+        self._send({"end": True} | failure)
 
-    def _pass_on(self, findings: Iterable[Any]) -> dict[str, Any]:
-        """Send what is found; return what failed, to be told at the end."""
+    def _send_findings(self, findings: Iterable[Any]) -> dict[str, Any]:
+        """Send *findings*; return the message about what failed, for the end of the page."""
         failures: list[BaseException] = []
         try:
             for datum in findings:
                 try:
-                    self._found += _written(datum)
-                except Exception as failure:  # one that cannot be sent costs only itself
+                    self._found += _finding(datum)
+                except Exception as failure:  # a finding that cannot be sent costs no other
                     failures.append(failure)
-                if len(self._found) >= _TOGETHER or monotonic() - self._sent > _LATEST:
+                if len(self._found) >= _MOST_TOGETHER or monotonic() - self._sent > _LONGEST_WAIT:
                     self._send({})
         except ModuleError as error:
             failures.append(error)
-        return _failed(failures)
+        return _failure_message(failures)
 
     def _fetch(self, request: Request) -> Response:
         self._send({"fetch": request_to_dict(request)})
-        while (frame := self._line.receive()) is not None:
+        while (frame := self._channel.receive()) is not None:
             message, body = frame
             if "page" not in message and "error" not in message:
-                return _answer(message, body)
+                return _fetched(message, body)
             self._waiting.append(frame)
-        raise StateError("fetch() works while the spider is being crawled: the crawl is over")
+        raise StateError("fetch() works only during a crawl: the crawl is over")
 
     def _send(self, message: dict[str, Any]) -> None:
-        """Send *message* with all that was found before."""
+        """Send *message* together with the findings that wait."""
         found, self._found = self._found, []
         self._sent = monotonic()
-        self._line.send({"found": found} | message if found else message)
+        self._channel.send({"found": found} | message if found else message)
 
 
-def _written(datum: Links | Request | Item) -> list[Any]:
-    """Return *datum* as it is sent: the text of each URL, or one mapping."""
+def _finding(datum: Links | Request | Item) -> list[Any]:
+    """Return what is sent for *datum*: the text of each URL, or one mapping."""
     if isinstance(datum, Links):
         return [resolve_or_keep(datum.found_on, url) for url in datum.urls]
     if isinstance(datum, Item):
@@ -98,20 +98,20 @@ def _written(datum: Links | Request | Item) -> list[Any]:
     return [{"request": request_to_dict(datum)}]
 
 
-def _failed(failures: list[BaseException]) -> dict[str, Any]:
-    """Say what failed in the words that an analyzer has for it."""
+def _failure_message(failures: list[BaseException]) -> dict[str, Any]:
+    """Return the reason and kind that an analyzer in the parent would give, and the traceback."""
     if not failures:
         return {}
     if len(failures) == 1 and isinstance(failures[0], ModuleError):
-        error, told, kind = failures[0].__cause__, failures[0].reason, failures[0].kind
+        error, reason, kind = failures[0].__cause__, failures[0].reason, failures[0].kind
     else:
         error = one_of([one.__cause__ or one for one in failures], "findings failed")
-        told, kind = describe(error), "parse"
+        reason, kind = describe(error), "parse"
     trace = "".join(traceback.format_exception(error)) if error is not None else ""
-    return {"failed": {"reason": told, "kind": kind, "trace": trace}}
+    return {"failed": {"reason": reason, "kind": kind, "trace": trace}}
 
 
-def _answer(message: dict[str, Any], body: bytes) -> Response:
+def _fetched(message: dict[str, Any], body: bytes) -> Response:
     if "fetched" in message:
         return response_from_dict(message["fetched"] | {"body": body})
     if "refused" in message:
@@ -123,6 +123,6 @@ def _answer(message: dict[str, Any], body: bytes) -> Response:
 
 def _no_waiting() -> NoReturn:
     raise StateError(
-        "waiting() is of no use in an analyzer of its own process, where one callback runs at a "
+        "waiting() is of no use in a process that analyses pages, where one callback runs at a "
         "time: crawl with analyzers=0"
     )

@@ -1,4 +1,4 @@
-"""What a child does, from its start to its end."""
+"""The worker process from its start to its end."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from typing import Any
 
 from ...middleware.spider.chain import SpiderChain
 from ...module.remote.frames import MEMORY_FD, SOCKET_FD
-from .channel import Line
-from .handshake import introduced
+from .channel import Channel
+from .handshake import accept_greeting
 from .loop import Worker
 
 _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    _settle_in()
-    line = Line(SOCKET_FD, MEMORY_FD)
-    first = line.receive()
-    if first is None:
+    _detach()
+    channel = Channel(SOCKET_FD, MEMORY_FD)
+    greeting = channel.receive()
+    if greeting is None:
         return
     with ExitStack() as cleanup:
         try:
-            spider, middlewares = introduced(first)
+            spider, middlewares = accept_greeting(greeting)
             chain = SpiderChain([*middlewares, *spider.middlewares], spider)
-            worker = Worker(line, chain)
+            worker = Worker(channel, chain)
             spider.open()
             cleanup.callback(spider.close)
             chain.open()
             cleanup.callback(chain.close)
-        except BaseException:  # whatever it is, the crawl is told
-            line.send({"unable": traceback.format_exc()})
+        except BaseException:  # whatever it is, the parent reports it
+            channel.send({"unable": traceback.format_exc()})
             return
-        gc.freeze()  # what is there now stays: not worth looking at again and again
+        gc.freeze()  # what exists now stays, so later collections need not look at it
         gc.enable()
-        line.send({"ready": True})
+        channel.send({"ready": True})
         worker.work()
-    line.send({"figures": _figures(chain)})
+    channel.send({"figures": _figures(chain)})
 
 
-def _settle_in() -> None:
-    """Keep nothing that was our parent's, and do not outlive it."""
+def _detach() -> None:
+    """Close what was inherited from the parent, ignore Ctrl-C, and do not outlive the parent."""
     os.closerange(MEMORY_FD + 1, os.sysconf("SC_OPEN_MAX"))
     os.set_inheritable(SOCKET_FD, False)
     os.set_blocking(SOCKET_FD, True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
     if sys.platform == "linux":
-        # A callback that never ends would not see the line close.
+        # A callback that never ends would not notice that the socket closes.
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

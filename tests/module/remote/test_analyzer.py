@@ -9,7 +9,7 @@ import gevent.event
 import gevent.pool
 import pytest
 
-from crawler.analysis.worker.handshake import command, introduction
+from crawler.analysis.worker.handshake import command, greeting
 from crawler.data import Headers, Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
@@ -35,10 +35,10 @@ def make():
     made = []
 
     def make(spider, number=1, fetch=None):
-        told = introduction(spider, [])
+        frame = greeting(spider, [])
         mids = [MID("A", n, Address("local", n)) for n in range(1, number + 1)]
         connect = partial(ChildProcess, command())
-        made.extend(RemoteAnalyzer(connect, told, fetch or no_fetch, mid=mid) for mid in mids)
+        made.extend(RemoteAnalyzer(connect, frame, fetch or no_fetch, mid=mid) for mid in mids)
         return made[0] if number == 1 else made
 
     yield make
