@@ -1,4 +1,4 @@
-"""Analyzer: from a response to the requests and items found in it."""
+"""Analyzer: finds requests and items in a response."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..errors import AnalyzeError, ModuleError
 from ..url import resolve_or_keep
 from .base import Module, name_of, one_of
 
-#: What a parser may yield: requests, URLs (relative ones too), mappings and dataclasses.
+#: A parser may yield requests, URLs (relative ones too), mappings and dataclasses.
 Parser = Callable[[Response], Iterable[Any] | None]
-#: What is to be done about an error: the same.
+#: Called with the error of a failed download; may yield the same.
 Recover = Callable[[ModuleError], Iterable[Any] | None]
-#: What becomes of it.
+#: What an analyzer yields for them.
 Found = Request | Links | Item
 
-#: What a request may ask for beyond its URL.
-_wishes = attrgetter(
+#: The fields by which a request differs from a link.
+_options = attrgetter(
     "method",
     "headers",
     "body",
@@ -33,23 +33,23 @@ _wishes = attrgetter(
     "errback",
     "dont_filter",
 )
-_NO_WISHES = _wishes(Request("about:blank"))
+_NO_OPTIONS = _options(Request("about:blank"))
 
-#: How many URLs are handed on together.
+#: URLs that are passed on together at most.
 CHUNK = 256
 
 
 class Analyzer(Module):
     """
-    Lets every parser see the whole response and passes on what they find.
+    Passes each response to every parser and yields what they find.
 
-    What one parser raises does not stop the others; what it found before counts. With
-    *recover*, errors of downloads that failed for good are analysed as well.
+    An exception in one parser does not stop the others, and what it found before is kept. With
+    *recover*, errors of downloads that failed for good are analysed too.
     """
 
     letter = "A"
     error = AnalyzeError
-    # An analysis is a generator: closing it is giving up, not a failure.
+    # An analysis is a generator: to close it is to abandon it, not a failure.
     passing = (*Module.passing, GeneratorExit)
 
     def __init__(self, *parsers: Parser, recover: Recover | None = None, **identity: Any) -> None:
@@ -65,14 +65,14 @@ class Analyzer(Module):
 
     def analyze(self, response: Response) -> Generator[Found, None, None]:
         """
-        Yield what the parsers find; then raise what failed, if anything did.
+        Yield what the parsers find; then raise an error if a parser failed.
 
-        URLs are gathered until there are CHUNK of them, or something else is found.
+        URLs are collected until there are CHUNK of them, or something else is found.
         """
         yield from self._work(response, Response, self.parsers)
 
     def recover(self, error: ModuleError) -> Generator[Found, None, None]:
-        """Yield what the spider finds to do about a download that failed for good."""
+        """Yield what the *recover* function finds for a download that failed for good."""
         yield from self._work(error, ModuleError, (self._recover,))
 
     def _work(self, origin: Any, kind: type, parsers: Iterable[Any]) -> Iterator[Found]:
@@ -89,12 +89,12 @@ class Analyzer(Module):
     def _run(
         self, parse: Parser, origin: Response | ModuleError, failures: list[BaseException]
     ) -> Iterator[Found]:
-        page, depth = _place(origin)
+        page, depth = _page_and_depth(origin)
         outputs: Iterable[Any] | None = None
         urls: list[str] = []
         is_over = False
         while not is_over:
-            # The parser runs here, and nothing else that could raise: what is raised is its own.
+            # Only the parser can raise in here, so what is raised is its failure.
             try:
                 outputs = _outputs(parse, origin) if outputs is None else outputs
                 for found in outputs:
@@ -128,8 +128,8 @@ class Analyzer(Module):
 
 
 def found_in(origin: Response | ModuleError, found: Request | str) -> Request | Links:
-    """Return *found* as it was met in *origin*."""
-    page, depth = _place(origin)
+    """Return the request or link for *found*, with *origin* as the page it was found on."""
+    page, depth = _page_and_depth(origin)
     text = found if isinstance(found, str) else _plain_url(found)
     if text is not None or isinstance(found, str):
         return Links([str.__str__(text)], depth, page)
@@ -140,21 +140,21 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
 
 
 def links_in(origin: Response | ModuleError, urls: list[str]) -> Iterator[Links]:
-    """Yield *urls*, met in *origin*, in chunks."""
-    page, depth = _place(origin)
+    """Yield *urls*, which were found in *origin*, in chunks."""
+    page, depth = _page_and_depth(origin)
     for start in range(0, len(urls), CHUNK):
         yield Links(urls[start : start + CHUNK], depth, page)
 
 
-def _place(origin: Response | ModuleError) -> tuple[str, int]:
-    """Return the page that findings are relative to, and their depth."""
+def _page_and_depth(origin: Response | ModuleError) -> tuple[str, int]:
+    """Return the URL that relative findings are resolved against, and the depth of findings."""
     page = origin.url if isinstance(origin, Response) else origin.request.url
     return page, origin.request.next_depth
 
 
 def _plain_url(found: Any) -> str | None:
-    """Return the URL of a request that asks for nothing else: it is a link. None for all else."""
-    if type(found) is Request and _wishes(found) == _NO_WISHES:
+    """Return the URL of a request that has only a URL: it is a link. Otherwise return None."""
+    if type(found) is Request and _options(found) == _NO_OPTIONS:
         return found.url
     return None
 

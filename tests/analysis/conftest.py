@@ -23,7 +23,7 @@ FREE = {
     "politeness.latency_factor": 0,
     "depth": None,
 }
-#: How many pages the site has, and items each page of Deadly: more than are sent together.
+#: Pages of the site, and items of each page of Deadly: more than are sent in one message.
 PAGES, MANY = 30, 150
 
 
@@ -55,7 +55,7 @@ def children():
 def eventually(condition, seconds=20):
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
+        assert time.monotonic() < deadline, "the condition did not become true"
         gevent.sleep(0.02)
 
 
@@ -64,7 +64,7 @@ def pids_of(result):
 
 
 class Deadly(Spider):
-    """Dies on one page: each time, or only the first."""
+    """Ends its process on one page: each time, or only the first time."""
 
     deadly = "/page/7"
     mark = ""

@@ -1,4 +1,4 @@
-"""Crawls whose pages are analysed in child processes: the same results, whatever becomes of those."""
+"""Crawls have the same results when their pages are analysed in other processes, even if those die."""
 
 import json
 import os
@@ -36,8 +36,8 @@ def descriptors():
     return {link.name: str(link.readlink()) for link in links if link.is_symlink()}
 
 
-def told(result):
-    """Everything a crawl tells, but for what is another every time."""
+def results_of(result):
+    """Return what must be the same in each crawl."""
     items = sorted(json.dumps(as_record(item), sort_keys=True) for item in result.items)
     errors = sorted((type(e).__name__, e.request.url, e.kind, e.reason) for e in result.errors)
     return items, result.summary.urls, errors
@@ -67,7 +67,7 @@ class Record:
 
 
 class Everything(Spider):
-    """Does all that a spider can do; what it fetches itself, no link leads to."""
+    """Does all that a spider can do; no link leads to the pages that it fetches itself."""
 
     middlewares = [Tagger]
 
@@ -111,7 +111,7 @@ class Everything(Spider):
         yield "/page/3"
 
 
-def test_two_children_find_what_one_process_finds(site):
+def test_two_processes_find_what_one_process_finds(site):
     site.pages |= {
         "/form": "<p>a form",
         "/moved": Reply(301, {"Location": "/page/5"}),
@@ -122,13 +122,13 @@ def test_two_children_find_what_one_process_finds(site):
 
     results = [crawl(Everything(start_urls=[site.url()]), analyzers=n, **FREE) for n in (0, 2)]
 
-    here, there = map(told, results)
+    here, there = map(results_of, results)
     assert here == there
     assert len(results[1].items) > 2 * PAGES
     assert results[0].summary.urls.failed.keys() >= {"parse", "http_404"}
 
 
-def test_figures_of_hooks_are_those_of_all_processes(site):
+def test_the_figures_of_hooks_include_all_processes(site):
     results = [crawl(Everything(start_urls=[site.url()]), analyzers=n, **FREE) for n in (0, 2)]
 
     here, there = (
@@ -139,7 +139,7 @@ def test_figures_of_hooks_are_those_of_all_processes(site):
     assert here["Tagger", "process_item"][0] > PAGES
 
 
-def test_a_spider_may_be_crawled_again(site):
+def test_a_spider_can_be_crawled_again(site):
     spider = Ids(start_urls=[site.url()])
 
     results = [crawl(spider, analyzers=1, **FREE) for _ in range(2)]
@@ -147,10 +147,10 @@ def test_a_spider_may_be_crawled_again(site):
     assert [len(result.items) for result in results] == [PAGES, PAGES]
 
 
-# -- children that die -------------------------------------------------------------------------
+# -- processes that die ------------------------------------------------------------------------
 
 
-def test_a_page_that_ends_its_process_fails_and_no_other(site):
+def test_only_the_page_that_ends_its_process_fails(site):
     result = crawl(Deadly(start_urls=[site.url()]), analyzers=2, **FREE)
 
     urls = result.summary.urls
@@ -165,7 +165,7 @@ def test_a_page_that_ends_its_process_fails_and_no_other(site):
     assert children() == []
 
 
-def test_a_page_whose_process_dies_once_is_analysed_again_and_nothing_comes_twice(site, tmp_path):
+def test_a_page_whose_process_dies_once_is_analysed_again_and_no_item_is_doubled(site, tmp_path):
     spider = Deadly(start_urls=[site.url()], mark=str(tmp_path / "died"))
 
     result = crawl(spider, analyzers=2, **FREE)
@@ -177,8 +177,8 @@ def test_a_page_whose_process_dies_once_is_analysed_again_and_nothing_comes_twic
     assert len(counts) == PAGES * (MANY + 1)
 
 
-def test_children_that_are_killed_are_started_again_and_lose_nothing(site, monkeypatch):
-    # Kills come so often that one page may meet several: it is not to blame for them.
+def test_killed_processes_are_started_again_and_nothing_is_lost(site, monkeypatch):
+    # There are so many kills that one page may meet several; it is not their cause.
     monkeypatch.setattr(remote, "_STRIKES", 99)
     crawling = stream(Deadly(start_urls=[site.url()], deadly="/none"), analyzers=2, **FREE)
     killed = set()
@@ -207,7 +207,7 @@ class Hanging(Spider):
                 pass
 
 
-def test_a_page_that_takes_too_long_fails_and_no_other(site):
+def test_only_the_page_that_takes_too_long_fails(site):
     result = crawl(Hanging(start_urls=[site.url()]), analyzers=2, time_limit=1, **FREE)
 
     urls = result.summary.urls
@@ -225,7 +225,7 @@ class Slow(Spider):
         yield {"url": page.url}
 
 
-def test_the_time_in_line_behind_other_pages_is_not_held_against_a_page(site):
+def test_the_time_limit_of_a_page_does_not_count_while_other_pages_are_analysed(site):
     site.pages = {"/": "".join(f"<a href=/{n}>" for n in range(10))} | {
         f"/{n}": f"<p>{n}" for n in range(10)
     }
@@ -236,7 +236,7 @@ def test_the_time_in_line_behind_other_pages_is_not_held_against_a_page(site):
     assert len(result.items) == 11
 
 
-# -- beginning and end -------------------------------------------------------------------------
+# -- start and end -----------------------------------------------------------------------------
 
 
 def test_stopping_leaves_no_process_and_no_descriptor():
@@ -257,7 +257,7 @@ def test_stopping_leaves_no_process_and_no_descriptor():
     assert descriptors() == before
 
 
-def test_the_command_line_has_an_option_for_it(site, tmp_path):
+def test_the_command_line_has_an_option_for_the_number_of_processes(site, tmp_path):
     out = tmp_path / "pages.jsonl"
 
     ran = run(
@@ -272,8 +272,8 @@ def test_the_command_line_has_an_option_for_it(site, tmp_path):
     assert len(out.read_text().splitlines()) == 5
 
 
-def test_requests_keep_their_ids_apart(site):
-    """Those that children find are numbered by them."""
+def test_the_ids_of_requests_are_unique_over_all_processes(site):
+    """Each process numbers the requests that it finds."""
     seen = []
 
     def note(item):

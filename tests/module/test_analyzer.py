@@ -48,7 +48,7 @@ def test_an_analyzer_without_parsers_is_refused():
 
 
 @pytest.mark.parametrize("parser", [None, 5, "parse", [yielding()]])
-def test_a_parser_that_is_no_function_is_refused_by_its_number(parser):
+def test_a_parser_that_is_not_a_function_is_refused_with_its_number(parser):
     with pytest.raises(ValueError, match="parser 1 must be a function of a Response"):
         Analyzer(yielding(), parser)
 
@@ -97,7 +97,7 @@ def test_a_parser_cannot_disturb_what_another_sees():
     assert item.value == {"body": RESPONSE.body, "header": "b", "shop": 7, "depth": 2}
 
 
-def test_ten_responses_give_their_items_and_requests_and_all_is_counted():
+def test_ten_responses_yield_their_items_and_requests_and_are_counted():
     def parse(response):
         index = int(response.url.rpartition("/")[2])
         yield {"url": response.url, "index": index, "depth": response.depth}
@@ -117,7 +117,7 @@ def test_ten_responses_give_their_items_and_requests_and_all_is_counted():
     assert analyzer.summary().extra == {"parser_number": 1}
 
 
-def test_findings_come_while_the_parser_still_works():
+def test_findings_are_yielded_while_the_parser_still_runs():
     steps = []
 
     def parse(response):
@@ -134,7 +134,7 @@ def test_findings_come_while_the_parser_still_works():
 # -- failures ---------------------------------------------------------------------------------
 
 
-def test_what_one_parser_raises_does_not_stop_the_others_and_what_it_found_counts():
+def test_a_failing_parser_does_not_stop_the_others_and_its_findings_are_kept():
     def fail_late(response):
         yield {"n": 1}
         raise KeyError("title")
@@ -151,7 +151,7 @@ def test_what_one_parser_raises_does_not_stop_the_others_and_what_it_found_count
 @pytest.mark.parametrize(
     "failure", [SystemExit(1), gevent.Timeout(1), GeneratorExit(), StopIteration(), MemoryError()]
 )
-def test_whatever_one_parser_raises_the_others_work(failure):
+def test_any_exception_of_one_parser_lets_the_others_run(failure):
     def fail(response):
         raise failure
 
@@ -188,13 +188,13 @@ def test_a_parser_that_swallows_everything_harms_only_itself():
 
 
 @pytest.mark.parametrize("depth", [0, 3, 99])
-def test_depth_is_one_more_than_the_responses_whatever_the_parser_set(depth):
+def test_the_depth_is_one_more_than_that_of_the_response_whatever_the_parser_set(depth):
     [request], _, _ = analyze(yielding(Request("http://site.test/next", depth=depth)))
 
     assert request.depth == 3
 
 
-def test_a_found_request_keeps_what_the_parser_set_and_says_where_it_was_found():
+def test_a_found_request_keeps_what_the_parser_set_and_gets_the_page_it_was_found_on():
     given = Request(
         "http://site.test/next",
         method="POST",
@@ -212,7 +212,7 @@ def test_a_found_request_keeps_what_the_parser_set_and_says_where_it_was_found()
     assert request == given.replace(depth=3, found_on="http://site.test/dir/page")
 
 
-def test_every_found_request_is_a_new_one():
+def test_every_found_request_gets_a_new_id():
     again = Request("http://site.test/next", priority=1)
 
     found, _, _ = analyze(yielding(again, again, REQUEST))
@@ -220,7 +220,7 @@ def test_every_found_request_is_a_new_one():
     assert len({request.id for request in (*found, again, REQUEST)}) == 5
 
 
-WISHES = {
+OPTIONS = {
     "method": "POST",
     "headers": {"A": "b"},
     "body": b"x",
@@ -233,8 +233,8 @@ WISHES = {
     "errback": "failed_next",
     "dont_filter": True,
 }
-#: What a request does not keep when it is found: it says where and how often it was met before.
-WAYS = {
+#: Fields that are set anew when a request is found: where it was found, and what happened before.
+HISTORY = {
     "depth": 7,
     "found_on": "http://elsewhere.test/",
     "redirects": ("http://a.test/",),
@@ -246,26 +246,26 @@ WAYS = {
 @pytest.mark.parametrize(
     ("url", "found_at"), [("/a b", "http://site.test/a%20b"), ("X://a b",) * 2]
 )
-@pytest.mark.parametrize("way", [{}, *({name: value} for name, value in WAYS.items())])
-def test_a_request_that_asks_for_nothing_but_its_url_is_a_link(url, found_at, way):
-    [found], _, _ = analyze(yielding(Request(url, **way)))
+@pytest.mark.parametrize("history", [{}, *({name: value} for name, value in HISTORY.items())])
+def test_a_request_that_has_only_a_url_is_a_link(url, found_at, history):
+    [found], _, _ = analyze(yielding(Request(url, **history)))
 
     assert found == Link(found_at, 3, "http://site.test/dir/page")
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_a_request_that_asks_for_anything_else_stays_one(wish):
-    given = Request("http://site.test/a", **{wish: WISHES[wish]})
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_request_with_any_option_stays_a_request(option):
+    given = Request("http://site.test/a", **{option: OPTIONS[option]})
 
     [found], _, _ = analyze(yielding(given))
 
     assert found == given.replace(depth=3, found_on="http://site.test/dir/page")
 
 
-def test_every_field_of_a_request_is_a_wish_or_part_of_its_way():
+def test_every_field_of_a_request_is_an_option_or_part_of_its_history():
     fields = {field.name for field in dataclasses.fields(Request)}
 
-    assert fields == {"url", *WISHES, *WAYS}
+    assert fields == {"url", *OPTIONS, *HISTORY}
 
 
 def test_a_request_made_from_the_one_before_does_not_inherit_its_redirects():
@@ -307,7 +307,7 @@ class SmartText(str):
 
 @pytest.mark.parametrize("href", ["http://[", "http://a b/", "https://", "http://\udc80/"])
 @pytest.mark.parametrize("text", [str, SmartText])
-def test_an_href_that_is_no_url_is_passed_on_for_the_frontier_to_refuse(href, text):
+def test_an_href_that_is_not_a_url_is_passed_on_for_the_frontier_to_refuse(href, text):
     found, error, _ = analyze(yielding(text(href), {"n": 1}))
 
     assert error is None
@@ -328,7 +328,7 @@ def test_mappings_and_dataclasses_are_items(value):
     assert item.request is REQUEST
 
 
-def test_none_among_the_findings_is_nothing():
+def test_none_among_the_findings_is_ignored():
     found, error, _ = analyze(yielding(None, {"n": 1}, None))
 
     assert [item.value for item in found] == [{"n": 1}]
@@ -341,13 +341,13 @@ class Unprintable:
 
 
 @pytest.mark.parametrize(
-    "junk",
+    "invalid",
     [5, 1.5, b"http://site.test/", ["/a"], ("a", 1), object(), Product, RESPONSE],
 )
-def test_what_is_no_finding_is_an_error_naming_the_parser_and_nothing_else_is_lost(junk):
+def test_an_invalid_finding_is_an_error_that_names_the_parser_and_no_other_finding_is_lost(invalid):
     def parse_wrongly(response):
         yield {"n": 1}
-        yield junk
+        yield invalid
         yield {"n": 2}
 
     found, error, _ = analyze(parse_wrongly, yielding({"n": 3}))
@@ -357,28 +357,28 @@ def test_what_is_no_finding_is_an_error_naming_the_parser_and_nothing_else_is_lo
     assert isinstance(error.__cause__, TypeError)
 
 
-def test_an_item_of_another_request_is_no_finding():
+def test_an_item_of_another_request_is_an_invalid_finding():
     found, error, _ = analyze(yielding(Item({}, Request("http://other.test/"))))
 
     assert found == []
     assert "yielded Item" in error.reason
 
 
-def test_junk_that_cannot_be_printed_stops_nothing():
+def test_an_invalid_finding_that_cannot_be_printed_does_not_stop_the_analysis():
     found, error, _ = analyze(yielding(Unprintable(), {"n": 1}), yielding({"n": 2}))
 
     assert [item.value["n"] for item in found] == [1, 2]
     assert error is not None
 
 
-def test_junk_is_not_printed_whole():
+def test_a_long_invalid_finding_is_shortened_in_the_message():
     _, error, _ = analyze(yielding(b"x" * 1_000_000))
 
     assert len(str(error)) < 1000
 
 
 @pytest.mark.parametrize("result", [{"a": 1}, "/a", b"/a", 5, True, REQUEST, Product("lamp")])
-def test_a_parser_that_returns_one_thing_is_named(result):
+def test_a_parser_that_returns_a_single_value_is_named_in_the_error(result):
     def return_one(response):
         return result
 
@@ -390,7 +390,7 @@ def test_a_parser_that_returns_one_thing_is_named(result):
 
 
 @pytest.mark.parametrize("result", [None, [], (), iter(())])
-def test_a_parser_that_returns_nothing_has_found_nothing(result):
+def test_a_parser_that_returns_nothing_is_completed_without_findings(result):
     found, error, analyzer = analyze(lambda response: result)
 
     assert (found, error) == ([], None)
@@ -405,7 +405,7 @@ def test_a_parser_may_return_any_iterable(container):
     assert len(found) == 2
 
 
-# -- giving up --------------------------------------------------------------------------------
+# -- abandoned analyses -----------------------------------------------------------------------
 
 
 def test_an_analysis_closed_early_is_neither_completed_nor_failed():
@@ -429,7 +429,7 @@ def test_an_analysis_closed_early_is_neither_completed_nor_failed():
     assert analyzer.counts.failing == 0
 
 
-def test_an_analysis_that_is_forgotten_is_closed():
+def test_an_analysis_that_is_not_read_to_the_end_is_closed():
     analyzer = Analyzer(yielding({"n": 1}, {"n": 2}))
 
     for _ in analyzer.analyze(RESPONSE):
@@ -438,7 +438,7 @@ def test_an_analysis_that_is_forgotten_is_closed():
     assert analyzer.counts.handling == 0
 
 
-def test_an_analysis_may_be_killed_while_its_parser_waits():
+def test_an_analysis_can_be_killed_while_its_parser_waits():
     def parse(response):
         yield {"n": 1}
         gevent.sleep(60)
@@ -459,7 +459,7 @@ def test_an_analysis_may_be_killed_while_its_parser_waits():
     assert analyzer.counts.completed == 0
 
 
-def test_links_are_handed_on_in_chunks_and_in_their_place_among_other_findings():
+def test_links_are_passed_on_in_chunks_and_in_order_with_other_findings():
     def parse(_):
         yield from (f"/{n}" for n in range(CHUNK + 1))
         yield {"n": 1}

@@ -1,4 +1,4 @@
-"""Wherever a page is analysed, its links meet the same verdicts."""
+"""The links of a page are admitted alike, whether it is analysed here or in another process."""
 
 import json
 from functools import partial
@@ -22,33 +22,33 @@ URL = "http://a.test/"
 PLAIN = Headers({"Content-Type": "text/plain"})
 
 
-class Told(Spider):
-    """Finds what the page says: text is a URL, a list the arguments of a request."""
+class Listed(Spider):
+    """Finds what the page lists: text is a URL, a list the arguments of a request."""
 
     def parse(self, response):
         for found in json.loads(response.body):
             if found == "fail":
-                raise LookupError("as told")
+                raise LookupError("as listed")
             yield Request(found[0], **found[1]) if isinstance(found, list) else found
 
 
 def no_fetch(request):
-    raise AssertionError(f"{request} was to be fetched")
+    raise AssertionError(f"{request} must not be fetched")
 
 
 @pytest.fixture(scope="module")
 def analyzers():
-    """One of this process and one of another."""
+    """One that works in this process and one that works in another."""
     mid = MID("A", 1, Address("local", 1))
     remote = RemoteAnalyzer(
-        partial(ChildProcess, command()), greeting(Told(), []), no_fetch, mid=mid
+        partial(ChildProcess, command()), greeting(Listed(), []), no_fetch, mid=mid
     )
-    yield analyzer_of(SpiderChain([], Told())), remote
+    yield analyzer_of(SpiderChain([], Listed())), remote
     remote.close()
 
 
 class Crawl:
-    """A frontier, and what an analyzer has found for it."""
+    """A frontier with what an analyzer has found."""
 
     def __init__(self, analyzer, max_depth):
         self.analyzer = analyzer
@@ -71,7 +71,7 @@ class Crawl:
             self.failures.append((error.kind, error.reason))
 
     def state(self):
-        """Return all counts, what waits in its order, items and failures."""
+        """Return all counts, the waiting requests in order, items and failures."""
         counts, waiting = self.frontier.view.counts(), []
         with gevent.Timeout(30):
             while len(self.frontier.view):
@@ -111,20 +111,20 @@ pages = st.tuples(
 
 
 @given(st.lists(pages, max_size=6), st.sampled_from([None, 2]))
-def test_a_crawl_comes_out_alike_with_an_analyzer_here_and_one_elsewhere(
+def test_a_crawl_has_the_same_results_with_a_local_and_a_remote_analyzer(
     analyzers, visits, max_depth
 ):
-    here, elsewhere = (Crawl(analyzer, max_depth) for analyzer in analyzers)
+    local, remote = (Crawl(analyzer, max_depth) for analyzer in analyzers)
 
     with gevent.Timeout(20):
         for page, depth, found in visits:
-            here.visit(page, depth, found)
-            elsewhere.visit(page, depth, found)
+            local.visit(page, depth, found)
+            remote.visit(page, depth, found)
 
-    assert here.state() == elsewhere.state()
+    assert local.state() == remote.state()
 
 
-def test_known_links_are_counted_and_only_new_ones_wait_wherever_they_were_found(analyzers):
+def test_known_links_are_counted_and_only_new_ones_wait_with_either_analyzer(analyzers):
     known = [f"http://a.test/{n}" for n in range(250)]
     for analyzer in analyzers:
         crawl = Crawl(analyzer, None)

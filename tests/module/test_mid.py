@@ -186,7 +186,7 @@ def test_ids_sort_by_kind_then_by_number_as_people_count():
     assert [str(mid) for mid in sorted(map(MID.parse, shuffled))] == ordered
 
 
-def test_an_address_may_be_that_of_a_child():
+def test_an_address_can_be_that_of_a_child_process():
     mid = MID.parse("A2|local:1")
 
     assert (str(mid), mid.address) == ("A2|local:1", Address("local", 1))

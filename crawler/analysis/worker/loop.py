@@ -80,7 +80,7 @@ class Worker:
             if "page" not in message and "error" not in message:
                 return _fetched(message, body)
             self._waiting.append(frame)
-        raise StateError("fetch() works only during a crawl: the crawl is over")
+        raise StateError("fetch() works only while the spider is being crawled")
 
     def _send(self, message: dict[str, Any]) -> None:
         """Send *message* together with the findings that wait."""

@@ -15,7 +15,7 @@ def test_a_spider_that_cannot_be_copied_is_refused_with_the_remedy(site):
         crawl(spider, analyzers=1, **FREE)
 
 
-def test_a_program_that_patches_nothing_may_have_its_spider_in_it(site, tmp_path):
+def test_a_program_without_monkey_patching_can_define_its_spider(site, tmp_path):
     path = tmp_path / "own program.py"
     path.write_text(program(site))
 
@@ -25,7 +25,7 @@ def test_a_program_that_patches_nothing_may_have_its_spider_in_it(site, tmp_path
     assert ran.stdout.splitlines()[-1] == "items 1 True"
 
 
-def test_a_program_run_as_a_module_may_too(site, tmp_path):
+def test_a_program_run_as_a_module_can_define_its_spider(site, tmp_path):
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").touch()
     (tmp_path / "pack" / "names.py").write_text("NAME = 'own'")
@@ -38,7 +38,7 @@ def test_a_program_run_as_a_module_may_too(site, tmp_path):
     assert ran.stdout.splitlines()[-1] == "items 1 True"
 
 
-def test_a_program_may_bring_middlewares_to_a_spider_from_elsewhere(site, tmp_path):
+def test_a_program_can_add_middlewares_to_an_imported_spider(site, tmp_path):
     (tmp_path / "spiders.py").write_text(
         "from crawler import Spider\nclass Other(Spider):\n    def parse(self, page):\n"
         "        yield {'url': page.url}\n"
@@ -62,7 +62,7 @@ def test_a_program_may_bring_middlewares_to_a_spider_from_elsewhere(site, tmp_pa
     assert ran.stdout.strip() == str([{"url": site.url(), "marked": True}])
 
 
-def test_a_program_that_crawls_as_it_is_imported_is_told_to_mind_its_name(site, tmp_path):
+def test_a_program_that_crawls_when_it_is_imported_is_refused_with_the_remedy(site, tmp_path):
     path = tmp_path / "own.py"
     path.write_text(program(site, guard="if True:"))
 
@@ -73,14 +73,14 @@ def test_a_program_that_crawls_as_it_is_imported_is_told_to_mind_its_name(site, 
     assert site.requests == []
 
 
-def test_a_spider_that_is_in_no_file_is_refused(site):
+def test_a_spider_that_is_not_in_a_file_is_refused(site):
     ran = run("-", input=program(site))
 
     assert ran.returncode == 1
     assert "was not read from a file" in ran.stderr
 
 
-def test_a_spider_of_the_command_line_may_be_called_like_anything(site, tmp_path):
+def test_the_file_of_a_spider_can_have_the_name_of_a_standard_module(site, tmp_path):
     own = f"Spider):\n    settings = {FREE}\n    start_urls = [{site.url()!r}]"
     text = program(site, guard="if False:").replace("Spider):", own)
     (tmp_path / "calendar.py").write_text(text)

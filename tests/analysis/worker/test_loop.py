@@ -17,7 +17,7 @@ class Shapes(Spider):
         yield {"set": {2, 1}, "bytes": b"x"}
 
 
-def test_items_come_as_the_records_that_feeds_would_write(site):
+def test_items_are_the_records_that_feeds_would_write(site):
     seen = []
 
     def note(item):
@@ -43,7 +43,7 @@ class Unsendable(Spider):
             yield {"never": "here"}
 
 
-def test_what_cannot_leave_its_process_is_an_error_of_its_page_alone(site):
+def test_a_finding_that_cannot_be_sent_is_an_error_of_its_page_only(site):
     result = crawl(Unsendable(start_urls=[site.url()]), analyzers=1, **FREE)
 
     assert result.items == [{"other": site.url("/page/2")}]

@@ -23,7 +23,7 @@ from ..conftest import (
 )
 
 
-def test_children_that_wait_or_work_do_not_mind_ctrl_c(site):
+def test_a_worker_ignores_ctrl_c(site):
     crawling = stream(Deadly(start_urls=[site.url()], deadly="/none"), analyzers=2, **FREE)
     for number, item in enumerate(crawling):
         crawling.items.append(item)
@@ -38,7 +38,7 @@ def test_children_that_wait_or_work_do_not_mind_ctrl_c(site):
 
 
 class Notes(Spider):
-    """Leaves a note in each process that opens and closes it."""
+    """Creates a file in each process that opens and closes it."""
 
     directory = ""
 
@@ -73,7 +73,7 @@ class Picky(Spider):
             raise RuntimeError("not in this process")
 
 
-def test_a_child_that_cannot_get_ready_keeps_the_crawl_from_beginning(site):
+def test_a_crawl_does_not_start_if_a_worker_cannot(site):
     with pytest.raises(ChildError, match="RuntimeError: not in this process"):
         crawl(Picky(start_urls=[site.url()], home=os.getpid()), analyzers=2, **FREE)
 
@@ -82,7 +82,7 @@ def test_a_child_that_cannot_get_ready_keeps_the_crawl_from_beginning(site):
 
 
 @pytest.mark.parametrize("work", ["time.sleep(100)", "\n        while True: pass"])
-def test_no_child_outlives_a_parent_that_is_killed(site, tmp_path, work):
+def test_no_worker_outlives_a_killed_parent(site, tmp_path, work):
     path = tmp_path / "own.py"
     path.write_text(program(site, work=work))
     parent = subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""RemoteAnalyzer, and what it is made of: frames, shared memory, a child process."""
+"""RemoteAnalyzer over child processes."""
 
 import os
 from functools import partial
@@ -31,7 +31,7 @@ def deadline():
 
 @pytest.fixture
 def make():
-    """Make analyzers for a spider; their children end with the test."""
+    """Make analyzers for a spider; their workers end with the test."""
     made = []
 
     def make(spider, number=1, fetch=None):
@@ -47,7 +47,7 @@ def make():
 
 
 def no_fetch(request):
-    raise AssertionError(f"{request} was to be fetched")
+    raise AssertionError(f"{request} must not be fetched")
 
 
 def page(path="", body="", **fields):
@@ -73,7 +73,7 @@ class Finder(Spider):
         yield "again"
 
 
-def test_findings_are_those_of_an_analyzer_here(make):
+def test_findings_are_those_of_an_analyzer_in_this_process(make):
     analyzer = make(Finder())
     response = page("dir/", "x" * 300_000, depth=4, meta={"shop": 7})
 
@@ -90,7 +90,7 @@ def test_findings_are_those_of_an_analyzer_here(make):
 
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, 5_000_000])
-def test_bodies_of_every_size_arrive(make, size):
+def test_bodies_of_every_size_reach_the_worker(make, size):
     analyzer = make(Finder())
 
     *_, item = analyzer.analyze(page(body=os.urandom(size)))
@@ -98,7 +98,7 @@ def test_bodies_of_every_size_arrive(make, size):
     assert item.value["n"] == size
 
 
-def test_a_download_that_failed_is_analysed_too(make):
+def test_the_error_of_a_failed_download_is_analysed(make):
     error = DownloadError("D1", Request(URL, depth=1), "no such host", "dns")
     error.__cause__ = FetchError("dns", "no such host")
     analyzer = make(Finder())
@@ -120,7 +120,7 @@ def test_requests_that_a_middleware_found_are_passed_on_once(make):
 
 
 class Linking(Spider):
-    """Finds links, some of them twice; dies of the page halfway, the first time."""
+    """Finds links, some of them twice; the first time, ends its process halfway."""
 
     mark = ""
 
@@ -132,7 +132,7 @@ class Linking(Spider):
                 os._exit(3)
 
 
-def test_links_are_passed_on_once_although_the_child_dies(make, tmp_path):
+def test_links_are_passed_on_once_although_the_worker_dies(make, tmp_path):
     found = list(each(make(Linking(mark=str(tmp_path / "died"))).analyze(page())))
 
     assert (tmp_path / "died").exists()
@@ -145,7 +145,9 @@ class Failing(Spider):
         raise LookupError("no table")
 
 
-def test_a_failure_has_the_words_it_would_have_here_and_the_traceback_of_the_child(make):
+def test_a_failure_has_the_reason_it_would_have_in_this_process_and_the_traceback_of_the_worker(
+    make,
+):
     analyzer = make(Failing())
     findings = analyzer.analyze(page())
 
@@ -167,7 +169,7 @@ class Asking(Spider):
         yield {"got": self.fetch(URL + "more").text}
 
 
-def test_what_a_callback_fetches_is_fetched_here_by_the_greenlet_that_waits(make):
+def test_a_callbacks_fetch_runs_in_the_greenlet_that_waits_for_its_page(make):
     fetchers = []
 
     def fetch(request):
@@ -180,7 +182,7 @@ def test_what_a_callback_fetches_is_fetched_here_by_the_greenlet_that_waits(make
     assert fetchers == [gevent.getcurrent()]
 
 
-def test_a_page_may_follow_while_another_waits_for_what_it_fetches(make):
+def test_a_page_can_be_sent_while_the_one_before_waits_for_a_fetch(make):
     asked, go_on = gevent.event.Event(), gevent.event.Event()
 
     def fetch(request):
@@ -206,7 +208,7 @@ class Sleeping(Spider):
         yield {"slept": response.text}
 
 
-def test_a_call_that_is_given_up_takes_the_child_along_and_others_get_another(make):
+def test_an_abandoned_call_ends_the_worker_and_other_calls_get_a_new_one(make):
     analyzer = make(Sleeping())
     analyzer.start()
     pid = analyzer.summary().extra["pid"]
@@ -222,7 +224,7 @@ def test_a_call_that_is_given_up_takes_the_child_along_and_others_get_another(ma
     assert analyzer.counts.handling == 0
 
 
-def test_a_call_that_is_given_up_when_the_child_has_done_with_it_does_not(make):
+def test_a_call_abandoned_after_the_worker_has_finished_does_not_end_it(make):
     analyzer = make(Finder())
     findings = analyzer.analyze(page())
     next(findings)
@@ -235,7 +237,7 @@ def test_a_call_that_is_given_up_when_the_child_has_done_with_it_does_not(make):
     assert (analyzer.restarts, analyzer.counts.handling) == (0, 0)
 
 
-def test_who_is_slow_to_take_findings_does_not_hold_up_the_pages_behind(make):
+def test_a_slow_reader_of_findings_does_not_delay_other_pages(make):
     analyzer = make(Finder())
     slow = []
     for _ in range(2 * IN_FLIGHT):
@@ -246,7 +248,7 @@ def test_who_is_slow_to_take_findings_does_not_hold_up_the_pages_behind(make):
     assert [len(list(findings)) for findings in slow] == [2] * len(slow)
 
 
-def test_a_time_limit_ends_the_child_that_overran_it(make):
+def test_a_time_limit_ends_the_worker_that_exceeded_it(make):
     analyzer = make(Sleeping())
     findings = analyzer.analyze(page(body="100"))
 
@@ -257,7 +259,7 @@ def test_a_time_limit_ends_the_child_that_overran_it(make):
     assert [item.value for item in analyzer.analyze(page(body="0"))] == [{"slept": "0"}]
 
 
-def test_the_registrar_spreads_pages_over_children(make):
+def test_the_registrar_distributes_pages_over_workers(make):
     registrar = Registrar()
     for analyzer in make(Finder(), 2):
         registrar.register(analyzer)
@@ -269,11 +271,11 @@ def test_the_registrar_spreads_pages_over_children(make):
     pids = gevent.pool.Pool(8).map(analyse, range(16))
 
     assert len(set(pids)) == 2
-    # The first eight go half and half; who is faster with those gets more of the others.
+    # The first eight are split evenly; the faster worker gets more of the others.
     assert min(pids.count(pid) for pid in set(pids)) >= 4
 
 
-def test_a_closed_analyzer_starts_nothing(make):
+def test_a_closed_analyzer_starts_no_worker(make):
     analyzer = make(Finder())
     list(analyzer.analyze(page()))
     pid = analyzer.summary().extra["pid"]
@@ -285,7 +287,7 @@ def test_a_closed_analyzer_starts_nothing(make):
         analyzer.analyze(page())
 
 
-def test_what_is_no_response_is_refused(make):
+def test_a_value_that_is_not_a_response_is_refused(make):
     analyzer = make(Finder())
 
     with pytest.raises(TypeError, match="takes a Response"):

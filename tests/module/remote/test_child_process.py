@@ -22,36 +22,36 @@ def open_descriptors():
     return sorted(link.name for link in Path("/proc/self/fd").iterdir() if link.is_symlink())
 
 
-def test_a_child_that_ends_says_how():
+def test_a_child_that_ends_is_reported_with_its_exit_status():
     child = ChildProcess([sys.executable, "-c", "import os; os.read(3, 1); os._exit(7)"])
 
-    with pytest.raises(Disconnected, match="exit status 7") as gone, child.call({}, b"x"):
+    with pytest.raises(Disconnected, match="exit status 7") as ended, child.call({}, b"x"):
         child.receive()
 
-    assert gone.value.at_work
+    assert ended.value.at_work
     assert child.dead
 
 
-def test_only_the_call_that_a_child_works_on_is_told_that_it_was_at_work():
+def test_only_the_call_that_the_child_works_on_is_reported_as_at_work():
     child = ChildProcess([sys.executable, "-c", "import time; time.sleep(100)"])
-    told = []
+    reports = []
 
     def call():
         try:
             with child.call({"body": "x"}, b""):
                 child.receive()
-        except Disconnected as gone:
-            told.append(gone.at_work)
+        except Disconnected as ended:
+            reports.append(ended.at_work)
 
     calls = [gevent.spawn(call) for _ in range(3)]
     gevent.idle()
     os.kill(child.pid, signal.SIGKILL)
     gevent.joinall(calls)
 
-    assert sorted(told) == [False, False, True]
+    assert sorted(reports) == [False, False, True]
 
 
-def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_childs():
+def test_a_time_limit_counts_from_when_the_child_began_with_the_call():
     answer = pack({"end": True})
     work = (
         f"import os, time; os.read(3, 1); time.sleep(0.3); os.write(3, {answer!r}); os.read(3, 1)"
@@ -65,7 +65,7 @@ def test_a_time_limit_that_rings_before_the_child_has_had_its_time_is_not_the_ch
     child.close(1)
 
 
-def test_a_program_that_is_not_there_is_an_error_that_leaves_nothing_open():
+def test_a_missing_program_raises_an_error_and_leaves_no_descriptor_open():
     before = open_descriptors()
 
     with pytest.raises(FileNotFoundError):
