@@ -14,7 +14,7 @@ from typing import Any
 
 from .analysis.processes import remote_analyzers, started
 from .analysis.spider_analyzer import analyzer_of
-from .analysis.worker.handshake import refuse_in_a_child
+from .analysis.worker.handshake import refuse_in_a_worker
 from .data import Request, Response
 from .errors import CrawlerError, InvalidURL
 from .fetch import CurlFetch
@@ -53,7 +53,7 @@ def stream(
     With a *job*, or the path of its directory, every step is recorded there, and the crawl
     continues where the last one in that directory ended, whatever ended it.
     """
-    refuse_in_a_child()
+    refuse_in_a_worker()
     spider = spider() if isinstance(spider, type) else spider
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)

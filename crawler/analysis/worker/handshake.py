@@ -81,7 +81,7 @@ def accept_greeting(frame: Frame) -> tuple[Spider, list[Any]]:
     return spider, middlewares
 
 
-def refuse_in_a_child() -> None:
+def refuse_in_a_worker() -> None:
     """Raise a StateError if this process is a worker."""
     if _is_worker:
         raise StateError(

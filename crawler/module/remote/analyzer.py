@@ -21,7 +21,7 @@ from .transport import IN_FLIGHT, Disconnected, Transport, defer_time_limit
 
 log = logging.getLogger(__name__)
 
-#: A page has crashed if so many workers ended while they worked on it, or so many while they had it.
+#: A page has crashed if so many workers ended that worked on it, or so many that had received it.
 _STRIKES, _DEATHS = 2, 10
 #: Attempts to start a worker before the call fails.
 _STARTS = 3

@@ -212,7 +212,7 @@ class ChildProcess(Transport):
 
 def _spawn(command: list[str], theirs: int, memory: int, status: AsyncResult[int | None]) -> int:
     """
-    Start *command* and return its process id; it inherits the descriptors *theirs* and *memory* only.
+    Start *command* and return its process id; it inherits only *theirs* and *memory*.
 
     It has its own process group, so that Ctrl-C in a terminal does not reach it.
     """
