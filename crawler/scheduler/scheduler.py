@@ -240,9 +240,14 @@ class Scheduler:
         return run
 
     def _stop_because(self, reason: str) -> None:
-        if self.status is Status.STARTED:
+        """Stop for the first *reason* there is; several items may meet the same one."""
+        if self.status is Status.STARTED and not self.stopped_by:
             self.stopped_by = reason
-            gevent.spawn(self.stop)
+            gevent.spawn(self._stop_if_started)
+
+    def _stop_if_started(self) -> None:
+        if self.status is Status.STARTED:
+            self.stop()
 
 
 def _error_pool(args: DataArgs) -> ErrorPool:
