@@ -76,6 +76,7 @@ class Frontier:
             scope.max_depth, parts.ledger.turned_away, parts.admission.seen, parts.nearest.depth_of
         )
         self.events = parts.events
+        self._marks = journal.marks
         self.budget = self._rules.budget
         self.closed = False
         self.view = View(parts, self._after_fetch.moved)
@@ -137,10 +138,10 @@ class Frontier:
         return after
 
     def begin_analysis(self, taken: Taken) -> None:
-        self._parts.journal.marks.begin(taken.request)
+        self._marks.begin(taken.request)
 
     def end_analysis(self, taken: Taken) -> None:
-        self._parts.journal.marks.end(taken.request)
+        self._marks.end(taken.request)
 
     def settle(self, taken: Taken, outcome: Outcome) -> None:
         if taken.is_robots:

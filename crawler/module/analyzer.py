@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from itertools import islice
 from operator import attrgetter
 from types import GeneratorType
 from typing import Any
@@ -90,22 +91,21 @@ class Analyzer(Module):
         self, parse: Parser, origin: Response | ModuleError, failures: list[BaseException]
     ) -> Iterator[Found]:
         page, depth = _page_and_depth(origin)
-        outputs: Iterable[Any] | None = None
+        outputs: Iterator[Any] | None = None
+        url: str | None = None
         urls: list[str] = []
         is_over = False
         while not is_over:
             # Only the parser can raise in here, so what is raised is its failure.
             try:
                 outputs = _outputs(parse, origin) if outputs is None else outputs
-                for found in outputs:
+                for found in islice(outputs, CHUNK):
                     url = found if type(found) is str else _plain_url(found)
                     if url is None:
                         break
                     urls.append(url)
-                    if len(urls) == CHUNK:
-                        break
                 else:
-                    is_over = True
+                    is_over = len(urls) < CHUNK
             except Module.passing:
                 raise
             except BaseException as failure:  # user code may raise anything

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from functools import cache
-from operator import itemgetter
 
 from ...data import Link, Links
 from ...url import resolve_or_keep
@@ -23,8 +23,6 @@ OUT_OF_SCOPE = frozenset({"invalid", "scheme", "domain", "depth", "length", "exc
 _FIRST = frozenset({"invalid", "scheme", "domain"})
 
 _SEEN: Answer = (0, "seen")
-
-_reason = itemgetter(1)
 
 
 class LinkFilter:
@@ -57,18 +55,22 @@ class LinkFilter:
 
         A link that the caller adds before it asks for the next one is known by then.
         """
-        depth, page = links.depth, links.found_on
-        known = self._known.__getitem__
-        met: list[Answer] = []
-        try:
-            for url in links.urls:
-                answer = known(url)
-                if answer is None or answer[0] > depth:
-                    yield Link(resolve_or_keep(page, url), depth, page)
-                else:
-                    met.append(answer)
-        finally:
-            self._count(met, depth)
+        urls, depth, page = links.urls, links.depth, links.found_on
+        known: Callable[[str], Answer | None] = self._known.__getitem__
+        # Most links of most pages are known: they are looked up and counted without a loop here.
+        answers: list[Answer | None] = list(map(known, urls))
+        met = Counter(answers)
+        undecided = [answer for answer in met if answer is None or answer[0] > depth]
+        places = sorted(place for answer in undecided for place in _places(answers, answer))
+        for answer in undecided:
+            del met[answer]
+        self._count(met, depth)
+        for place in places:
+            answer = known(urls[place])
+            if answer is None or answer[0] > depth:
+                yield Link(resolve_or_keep(page, urls[place]), depth, page)
+            else:
+                self._count({answer: 1}, depth)
 
     def add(self, link: Link, reason: str | None) -> None:
         """Remember the *reason* for which *link* was turned away; None if it was let in."""
@@ -86,10 +88,22 @@ class LinkFilter:
         """How many links are remembered."""
         return len(self._known)
 
-    def _count(self, met: list[Answer], depth: int) -> None:
-        for reason, number in Counter(map(_reason, met)).items():
-            is_too_deep = depth > self._deepest and reason not in _FIRST
-            self._turned_away["depth" if is_too_deep else reason] += number
+    def _count(self, met: Mapping[Answer | None, int], depth: int) -> None:
+        """Count links as turned away that were *met* so many times at *depth*."""
+        for answer, number in met.items():
+            if answer is not None:
+                reason = answer[1]
+                is_too_deep = depth > self._deepest and reason not in _FIRST
+                self._turned_away["depth" if is_too_deep else reason] += number
+
+
+def _places(answers: list[Answer | None], answer: Answer | None) -> Iterator[int]:
+    """Yield the indexes at which *answer* stands in *answers*."""
+    place = -1
+    with suppress(ValueError):
+        while True:
+            place = answers.index(answer, place + 1)
+            yield place
 
 
 class _Known(dict[str, Answer]):

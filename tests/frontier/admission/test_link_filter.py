@@ -212,4 +212,13 @@ def test_links_left_out_are_counted_although_the_others_were_not_asked_for():
     assert next(unknown) == Link("http://a.test/new", 1, "http://a.test/")
     unknown.close()
 
-    assert one.view.counts().turned_away == {"seen": 2}
+    assert one.view.counts().turned_away == {"seen": 3}
+
+
+def test_a_link_that_one_page_has_twice_is_let_in_once():
+    one = frontier(None)
+
+    one.admit_many(Links(["/new", "http://a.test/new", "/new#top", "/new"], 1, "http://a.test/"))
+
+    assert one.view.counts().admitted == 1
+    assert one.view.counts().turned_away == {"seen": 3}
