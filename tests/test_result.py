@@ -5,28 +5,13 @@ from crawler import Spider, crawl, stream
 from crawler.middleware.spider.contract import SpiderMiddleware
 from crawler.testing import Site, generated_site
 
-FREE = {"delay": 0, "robots": False, "per_host": 100, "retries": 1, "politeness.latency_factor": 0}
+from .sample_spider import FREE, SITE, Titles
 
 
 @pytest.fixture(autouse=True)
 def deadline():
     with gevent.Timeout(30):
         yield
-
-
-SITE = {
-    "/": '<title>Home</title><a href="/a">a</a> <a href="/b">b</a>',
-    "/a": '<title>A</title><a href="/">home</a>',
-    "/b": "<title>B</title>",
-}
-
-
-class Titles(Spider):
-    start_urls = ["http://site.test/"]
-
-    def parse(self, response):
-        yield {"title": response.css("title::text").get()}
-        yield from response.follow_all(css="a")
 
 
 def test_items_come_as_they_are_found():

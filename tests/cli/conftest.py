@@ -231,3 +231,20 @@ def terminal(tmp_path):
     yield open_terminal
     for one in opened:
         one.close()
+
+
+@pytest.fixture
+def odd_site():
+    """Pages that are missing, redirect in circles or to nowhere, or are not HTML."""
+    pages = {
+        "/": '<a href="/next">next</a>',
+        "/gone": Reply(404, body="<h1>gone</h1>"),
+        "/left": Reply(302, {"location": "/right"}),
+        "/right": Reply(302, {"location": "/left"}),
+        "/nowhere": Reply(302, {"location": "http://["}),
+        "/picture": Reply(200, {"content-type": "image/png"}, b"\x89PNG\r\n\x1a\n"),
+        "/robots.txt": "User-agent: *\nDisallow: /",
+    }
+    pages |= {f"/{n}": Reply(302, {"location": f"/{n + 1}"}) for n in range(20)}
+    with LoopbackSite(pages) as site:
+        yield site

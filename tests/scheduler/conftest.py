@@ -1,4 +1,5 @@
 import gc
+import random
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from gevent import Greenlet
 from gevent.event import Event
 
+from crawler.buffer import Pool
 from crawler.frontier import Politeness, Retries
 from crawler.module import Analyzer, Downloader, Pipeline
 from crawler.scheduler import DataArgs, ModuleArgs, RequestArgs, Scheduler, Status
@@ -199,3 +201,27 @@ def in_state(args):
     for each in made:
         if isinstance(each, Scheduler) and each.status is Status.STARTED:
             each.stop(timeout=1)
+
+
+@pytest.fixture(params=range(8))
+def dice(request, monkeypatch):
+    """Dice that also decide how often each put into a pool yields to other greenlets first."""
+    dice = random.Random(request.param)
+    monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
+    monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
+    return dice
+
+
+def slowly(dice, function):
+    def pause():
+        for _ in range(dice.choice([0, 0, 1, 3])):
+            gevent.sleep(0)
+
+    def wrapped(*args, **kwargs):
+        pause()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            pause()
+
+    return wrapped

@@ -7,10 +7,11 @@ import pytest
 from gevent import Greenlet
 from gevent.event import Event
 
-from crawler.buffer import Pool
 from crawler.data import Request
 from crawler.module import Downloader
 from crawler.testing import Reply, Site
+
+from .conftest import slowly
 
 HOME = "http://site.test/"
 
@@ -124,30 +125,6 @@ def test_a_started_scheduler_with_nothing_to_do_costs_no_cpu(build, state):
 
     gate.set()
     assert spent < 0.05
-
-
-@pytest.fixture(params=range(8))
-def dice(request, monkeypatch):
-    """Dice that also decide how often each put into a pool yields to other greenlets first."""
-    dice = random.Random(request.param)
-    monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
-    monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
-    return dice
-
-
-def slowly(dice, function):
-    def pause():
-        for _ in range(dice.choice([0, 0, 1, 3])):
-            gevent.sleep(0)
-
-    def wrapped(*args, **kwargs):
-        pause()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            pause()
-
-    return wrapped
 
 
 def test_idle_is_never_false_however_the_hand_overs_interleave(build, page, tiny, balanced, dice):

@@ -232,30 +232,6 @@ def test_no_greenlet_per_datum(build, living):
     assert living() - before == 4 + 2 + 2 + 1
 
 
-@pytest.fixture(params=range(8))
-def dice(request, monkeypatch):
-    """Dice that also decide how often each put into a pool yields to other greenlets first."""
-    dice = random.Random(request.param)
-    monkeypatch.setattr(Pool, "put", slowly(dice, Pool.put))
-    monkeypatch.setattr(Pool, "get", slowly(dice, Pool.get))
-    return dice
-
-
-def slowly(dice, function):
-    def pause():
-        for _ in range(dice.choice([0, 0, 1, 3])):
-            gevent.sleep(0)
-
-    def wrapped(*args, **kwargs):
-        pause()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            pause()
-
-    return wrapped
-
-
 def greenlets_of(scheduler):
     return [*scheduler._run._workers, *scheduler._run._feeders]
 
