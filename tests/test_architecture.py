@@ -193,3 +193,37 @@ def test_only_the_composition_names_the_class_of_a_frontier(path):
     }
 
     assert "Frontier" not in names or path.name in {"args.py", "scheduler.py"}
+
+
+# -- tests ---------------------------------------------------------------------------------------
+
+#: Test files that are about several source files, or about what no source file is.
+CROSS_CUTTING = {
+    "bench": {"bench", "endings"},
+    "cli": {"main", "terminal", "version"},
+    "cli/commands": {"bench", "fetch_and_links", "replay_diff"},
+    "faults": {"*"},
+    "feed": {"contract"},
+    "fetch": {"contract", "faults", "http2", "proxy", "tls"},
+    "frontier": {"lessons", "scale"},
+    "job": {"damage", "formats", "full_disk", "kill", "processes", "resume", "scale"},
+    "middleware/download": {"secrets_across_origins"},
+    "middleware/spider": {"chain_without_middlewares", "sep_018_example", "sep_018_pitfalls"},
+    "module": {"links_here_and_remote"},
+    "scheduler": {"fetch", "invariants"},
+    "spider": {"links_fast_paths", "scrapy_tutorial"},
+    ".": {"architecture", "docs", "examples", "heap", "plain_data", "public_api", "readme"},
+}
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: str(path.relative_to(TESTS))
+)
+def test_a_test_file_is_called_after_the_file_it_tests(path):
+    folder, name = path.relative_to(TESTS).parent, path.stem.removeprefix("test_")
+    allowed = CROSS_CUTTING.get(str(folder), set())
+
+    tested = [PACKAGE / folder / f"{prefix}{name}.py" for prefix in ("", "_")]
+
+    assert any(file.exists() for file in tested) or name in allowed or "*" in allowed

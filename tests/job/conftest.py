@@ -1,4 +1,4 @@
-"""Jobs on a site whose links are known, in directories that are quick to write to."""
+"""Jobs on sites whose links are known, in directories that are quick to write to."""
 
 import shutil
 import sqlite3
@@ -10,6 +10,7 @@ from random import Random
 import gevent
 import pytest
 
+from crawler import crawl
 from crawler.data import Link, Request, Response
 from crawler.errors import JobError
 from crawler.frontier import (
@@ -20,6 +21,9 @@ from crawler.frontier import (
     Scope,
     SqliteJournal,
 )
+from crawler.job.directory import Job
+from crawler.spider import PageSpider
+from crawler.testing import LoopbackSite, Reply
 
 AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
 SHARED_MEMORY = Path("/dev/shm")
@@ -122,3 +126,25 @@ def web():
 @pytest.fixture
 def session(quick_path, web):
     return Session(quick_path, web)
+
+
+QUICK = {"delay": 0, "per_host": 8, "allow_private": True, "depth": None, "robots": False}
+
+
+def page(*links):
+    body = "<title>t</title>" + "".join(f'<a href="{link}">x</a>' for link in links)
+    return Reply(body=body.encode(), headers={"content-type": "text/html"})
+
+
+@pytest.fixture
+def site():
+    pages = {"/": page("/a", "/b", "/gone", "http://elsewhere.test/")}
+    pages |= {"/a": page("/b", "/c"), "/b": page("/"), "/c": page()}
+    with LoopbackSite(pages) as site:
+        yield site
+
+
+def crawl_in(path, site, spider=None, **options):
+    with gevent.Timeout(30), Job(path) as job:
+        job.open_feed(str(path / "pages.jsonl"))
+        return crawl(spider or PageSpider(start_urls=[site.url("/")]), job=job, **QUICK, **options)

@@ -10,34 +10,13 @@ import pytest
 from crawler import Request, Spider, crawl, stream
 from crawler.errors import JobError, Unwritable
 from crawler.job.directory import Job
-from crawler.job.view import JobView, directory_name, find_jobs
 from crawler.spider import PageSpider
-from crawler.testing import LoopbackSite, Reply
 
-QUICK = {"delay": 0, "per_host": 8, "allow_private": True, "depth": None, "robots": False}
-
-
-def page(*links):
-    body = "<title>t</title>" + "".join(f'<a href="{link}">x</a>' for link in links)
-    return Reply(body=body.encode(), headers={"content-type": "text/html"})
-
-
-@pytest.fixture
-def site():
-    pages = {"/": page("/a", "/b", "/gone", "http://elsewhere.test/")}
-    pages |= {"/a": page("/b", "/c"), "/b": page("/"), "/c": page()}
-    with LoopbackSite(pages) as site:
-        yield site
+from .conftest import QUICK, crawl_in
 
 
 def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def crawl_in(path, site, spider=None, **options):
-    with gevent.Timeout(30), Job(path) as job:
-        job.open_feed(str(path / "pages.jsonl"))
-        return crawl(spider or PageSpider(start_urls=[site.url("/")]), job=job, **QUICK, **options)
 
 
 def test_a_finished_job_fetches_nothing_again(tmp_path, site):
@@ -202,90 +181,3 @@ def test_a_page_limit_counts_over_all_processes(tmp_path, site):
     assert crawl_in(tmp_path, site, max_pages=2).summary.urls.done == 2
 
     assert crawl_in(tmp_path, site, max_pages=3).summary.urls.done == 3
-
-
-def test_the_story_of_each_url(tmp_path, site):
-    crawl_in(tmp_path, site)
-
-    with JobView(tmp_path) as view:
-        stories = {story.url: story for story in view.urls()}
-        [gone] = view.why(site.url("/gone"))
-        counts = view.counts()
-
-    assert len(stories) == 6
-    assert (gone.status, gone.reason, gone.code, gone.depth) == ("done", "", 404, 1)
-    assert gone.found_on == site.url("/")
-    away = stories["http://elsewhere.test/"]
-    assert (away.status, away.reason) == ("turned_away", "domain")
-    assert counts.done == 5
-    assert counts.turned_away == {"domain": 1, "seen": 2}
-
-
-def test_a_url_turned_away_and_admitted_later_is_told_once(tmp_path):
-    with LoopbackSite({"/": page("/deep"), "/deep": page("/x"), "/x": page()}) as site:
-        with gevent.Timeout(30), Job(tmp_path) as job:
-            crawl(PageSpider(start_urls=[site.url("/")]), job=job, **(QUICK | {"depth": 1}))
-        with gevent.Timeout(30), Job(tmp_path) as job:
-            crawl(PageSpider(start_urls=[site.url("/x")]), job=job, **(QUICK | {"depth": 1}))
-
-        with JobView(tmp_path) as view:
-            [story] = [story for story in view.urls() if story.url == site.url("/x")]
-            assert (story.status, story.depth) == ("done", 0)
-
-
-def test_redirects_are_told_under_the_url_that_was_asked_for(tmp_path):
-    pages = {"/": page("/old"), "/old": Reply(301, {"location": "/new"}), "/new": page()}
-    with LoopbackSite(pages) as site:
-        crawl_in(tmp_path, site)
-        with JobView(tmp_path) as view:
-            [story] = view.why(site.url("/new"))
-
-            assert (story.url, story.redirects) == (site.url("/old"), (site.url("/new"),))
-            assert story.status == "done"
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("example.org", "example.org"),
-        ("../../etc/passwd", "etc_passwd"),
-        ("..", "crawl"),
-        ("a/b\0c", "a_b_c"),
-        ("", "crawl"),
-        ("x" * 300, "x" * 100),
-        ("naïve spider", "na_ve_spider"),
-    ],
-)
-def test_a_job_directory_is_always_below_its_root(text, name):
-    assert directory_name(text) == name
-
-
-def test_only_job_directories_are_found(tmp_path, site):
-    crawl_in(tmp_path / "one", site)
-    (tmp_path / "other").mkdir()
-
-    assert find_jobs(tmp_path) == [tmp_path / "one"]
-    with pytest.raises(JobError, match="is not a job directory"):
-        JobView(tmp_path / "other")
-
-
-def test_the_figures_of_a_running_job_are_those_of_its_last_commit(tmp_path, site):
-    """They agree with the rows of that moment, which nobody has to count."""
-    seen = []
-    with gevent.Timeout(30), Job(tmp_path) as job:
-        spider = PageSpider(start_urls=[site.url("/")])
-        with stream(spider, job=job, **QUICK) as result:
-            for _ in result:
-                job.journal.commits.flush(anyway=True)
-                with JobView(tmp_path) as view:
-                    view._connection.execute("BEGIN")  # both are to be of one moment
-                    counts, rows = view.counts(), view._counted()
-                seen.append((counts.admitted, counts.done, counts.pending))
-                assert seen[-1] == (rows.admitted, rows.done, rows.pending)
-        counts = result.summary.urls
-
-    assert len(set(seen)) > 1
-    with JobView(tmp_path) as view:
-        assert view.counts() == counts
-        assert view.summary()["status"] == "stopped"
-        assert view.summary()["urls"]["done"] == counts.done == 5

@@ -38,14 +38,3 @@ def test_a_failure_nobody_waited_for_is_told(tmp_path):
         closer.join()
 
     assert "no such table: facts" in str(journal.commits.failure)
-
-
-def test_an_index_that_cannot_be_built_is_a_failure_of_the_store(tmp_path):
-    journal = SqliteJournal(tmp_path / "state.db")
-    with sqlite3.connect(journal.store.path) as other:
-        other.execute("DROP TABLE urls")
-
-    journal.overflow._build_index()
-
-    assert "urls" in str(journal.commits.failure)
-    journal.close()

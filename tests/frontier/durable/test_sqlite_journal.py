@@ -1,6 +1,5 @@
 """The durable frontier keeps the contract, and a crash costs a refetch, never a page."""
 
-import sqlite3
 from random import Random
 
 import gevent
@@ -9,82 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Link, Request, Response
-from crawler.errors import DownloadError, JobError
+from crawler.errors import DownloadError
 from crawler.frontier import (
     DONE,
-    Frontier,
     Next,
     Politeness,
     Retries,
     Scope,
-    SqliteJournal,
     failed,
     refused,
 )
 
-AT_ONCE = Politeness(robots=False, delay=0.0, per_host=100, latency_factor=0.0)
-
-
-class Life:
-    """One process after another on the same file."""
-
-    def __init__(self, path, window=50_000, **options):
-        self.path = path / "state.db"
-        self.window = window
-        self.options = {"politeness": AT_ONCE} | options
-        self.scope = Scope(max_depth=None, accepted_domains=["a.test", "b.test", "c.test"])
-        self.begin()
-
-    def begin(self):
-        self.journal = SqliteJournal(self.path, window=self.window)
-        self.frontier = Frontier(self.scope, journal=self.journal, **self.options)
-        return self.frontier
-
-    def end(self):
-        self.frontier.close()
-        self.journal.close()
-
-    def crash(self):
-        """End as kill -9 does: what is not committed is gone."""
-        self.journal.commits.failure = JobError("killed")
-        self.frontier.close()
-        self.journal.close()
-
-    def again(self):
-        self.end()
-        return self.begin()
-
-    def query(self, text, *values):
-        with sqlite3.connect(self.path) as connection:
-            return connection.execute(text, values).fetchall()
-
-
-@pytest.fixture
-def life(tmp_path):
-    life = Life(tmp_path)
-    yield life
-    if life.frontier is not None and not life.frontier.closed:
-        life.end()
-
-
-def take(frontier):
-    with gevent.Timeout(30):
-        return frontier.take()
-
-
-def answer(frontier, taken, status=200, **headers):
-    request = taken.request
-    return frontier.fetched(taken, Response(request.url, status, headers, b"body", request))
-
-
-def visit(frontier, *links):
-    taken = take(frontier)
-    request = taken.request
-    assert answer(frontier, taken) is Next.ANALYZE
-    for link in links:
-        frontier.admit(Link(link, request.depth + 1, request.url))
-    frontier.settle(taken, DONE)
-    return request
+from .conftest import Life, answer, take, visit
 
 
 def test_what_waits_is_there_after_a_restart(life):
@@ -326,53 +261,6 @@ def test_a_wider_scope_lets_in_what_was_turned_away(life):
     assert life.again().view.idle
 
 
-def test_a_long_queue_stays_on_disk(tmp_path):
-    life = Life(tmp_path, window=100)
-    for n in range(2000):
-        life.frontier.admit(Link(f"http://a.test/{n}", 1, None))
-
-    assert life.frontier._parts.hosts.queued <= 100
-    assert len(life.frontier.view) == 2000
-
-    urls = [visit(life.frontier).url for _ in range(1000)]
-    frontier = life.again()
-    assert frontier._parts.hosts.queued <= 100
-    urls += [visit(frontier).url for _ in range(1000)]
-
-    assert urls == [f"http://a.test/{n}" for n in range(2000)]
-    assert frontier.view.idle
-    life.end()
-
-
-def test_priority_and_depth_hold_across_the_window(tmp_path):
-    life = Life(tmp_path, window=40)
-    order = Random(5)
-    found = [(order.randrange(3), order.randrange(4), n) for n in range(500)]
-    for priority, depth, n in found:
-        life.frontier.admit(Request(f"http://a.test/{n}", priority=priority, depth=depth))
-
-    first = [visit(life.frontier) for _ in range(250)]
-    frontier = life.again()
-    requests = first + [visit(frontier) for _ in range(250)]
-
-    ranks = [(-request.priority, request.depth) for request in requests]
-    assert ranks == sorted(ranks)
-    assert len({request.url for request in requests}) == 500
-    life.end()
-
-
-def test_cutting_off_settles_what_is_on_disk_too(tmp_path):
-    life = Life(tmp_path, window=50)
-    for n in range(1000):
-        life.frontier.admit(Link(f"http://a.test/{n}", 1, None))
-
-    life.frontier.cut_off("page_limit")
-
-    assert life.frontier.join(timeout=10)
-    assert life.frontier.view.counts().refused == {"page_limit": 1000}
-    life.end()
-
-
 def test_a_nearer_find_is_remembered(tmp_path):
     life = Life(tmp_path)
     life.scope = Scope(max_depth=5, accepted_domains=["a.test"])
@@ -522,31 +410,6 @@ def test_the_last_of_several_steps_in_one_commit_counts(tmp_path):
     hop, moved = take(frontier), take(frontier)
     assert (hop.request.url, len(hop.request.redirects)) == ("http://a.test/4", 4)
     assert moved.request.depth == 5
-    life.end()
-
-
-def test_nothing_is_lost_that_arrives_while_others_of_its_host_are_read(tmp_path):
-    """A commit holds the reading up; some of what is found meanwhile is read with the rest."""
-    life = Life(tmp_path, window=16)
-    frontier, commits, chance = life.frontier, life.journal.commits, Random(3)
-    overflow = life.journal.overflow
-    for n in range(400):
-        frontier.admit(Link(f"http://a.test/{n}", chance.randrange(40), None))
-    with gevent.Timeout(20):
-        for round_ in range(20):
-            with commits._turn:
-                while overflow.reading is None:
-                    visit(frontier)
-                gevent.sleep(0)
-                for n in range(10):
-                    url = f"http://a.test/{round_}/{n}"
-                    frontier.admit(Link(url, chance.randrange(40), None))
-            overflow.reading.join()
-            assert len(frontier.view) == frontier.view.counts().pending
-        while not frontier.view.idle:
-            visit(frontier)
-
-    assert frontier.view.counts().done == 600
     life.end()
 
 

@@ -1,0 +1,85 @@
+import time
+
+import gevent
+import pytest
+from gevent import socket
+
+from crawler.testing import End, LoopbackSite, Wire, faults
+
+
+@pytest.fixture(autouse=True)
+def _patience():
+    with gevent.Timeout(20):
+        yield
+
+
+def talk(site, *requests, address=""):
+    """Send bytes over one connection; return what came until it closed or fell silent."""
+    with socket.create_connection((address or "127.0.0.1", site.port)) as sock:
+        sock.settimeout(0.3)
+        received = b""
+        try:
+            for request in requests:
+                sock.sendall(request)
+            while data := sock.recv(65536):
+                received += data
+        except TimeoutError:
+            return received, "open"
+        except ConnectionResetError:
+            return received, "reset"
+        return received, "closed"
+
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n"
+
+
+def test_a_loopback_site_speaks_http_and_keeps_connections():
+    with LoopbackSite({"/": "hello"}) as site:
+        received, state = talk(site, GET, GET)
+
+    assert received.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert received.endswith(b"content-length: 5\r\n\r\nhello")
+    assert (state, site.connections, len(site.requests)) == ("open", 1, 2)
+
+
+def test_requests_are_recorded_as_they_came():
+    with LoopbackSite({}) as site:
+        talk(site, b"POST /a?b=c HTTP/1.1\r\nX-A: 1\r\nContent-Length: 4\r\n\r\nbody")
+
+    [hit] = site.requests
+    assert (hit.method, hit.path, hit.headers["x-a"], hit.body) == ("POST", "/a?b=c", "1", b"body")
+    assert hit.peer[0] == hit.address == "127.0.0.1"
+    assert time.monotonic() - hit.at < 10
+
+
+def test_a_loopback_site_may_listen_on_several_addresses():
+    with LoopbackSite({"/": "hello"}, addresses=["127.0.0.1", "127.0.0.2"]) as site:
+        talk(site, GET, address="127.0.0.2")
+
+    assert site.requests[0].address == "127.0.0.2"
+    assert site.url("/a", "127.0.0.2") == f"http://127.0.0.2:{site.port}/a"
+
+
+@pytest.mark.parametrize(
+    ("page", "ends"),
+    [
+        (faults.reset(10), "reset"),
+        (faults.truncated(), "closed"),
+        (faults.silence(), "open"),
+        (Wire(b"raw"), "open"),
+        (Wire(b"raw", End.CLOSE), "closed"),
+        (KeyError("x"), "reset"),
+    ],
+)
+def test_a_fault_ends_as_it_says(page, ends):
+    with LoopbackSite({"/": page}) as site:
+        assert talk(site, GET)[1] == ends
+
+
+def test_a_stopped_site_ends_its_connections():
+    with LoopbackSite({"/": faults.silence()}) as site:
+        job = gevent.spawn(talk, site, GET)
+        gevent.sleep(0.05)
+
+    assert job.get(timeout=30)[1] in {"closed", "reset"}
+    assert repr(site) == "<LoopbackSite stopped, 1 requests>"
