@@ -1,6 +1,7 @@
 """What all tests share: gevent's patches in parallel processes, and how property tests draw."""
 
 import os
+import signal
 import threading
 from _thread import RLock  # both taken before gevent replaces them
 from queue import SimpleQueue
@@ -50,6 +51,11 @@ def patch_worker() -> None:
     ThreadExecModel.Event = staticmethod(Arrivals)
     monkey.patch_all()
 
+
+# A shell that runs the tests in the background lets them ignore SIGINT, and their children too:
+# tests that interrupt a child would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 in_worker = "PYTEST_XDIST_WORKER" in os.environ
 allocate_lock = threading._allocate_lock
