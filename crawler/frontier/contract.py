@@ -28,7 +28,7 @@ class Next(Enum):
 
 class Taken:
     """
-    A request between take() and its end, which is one of settle(), put_back() and a new wait.
+    A request from take() until it is settled, put back, or waits again (retry, redirect hop).
 
     Until fetched() it occupies a place of its *host*: *is_in_flight*. The frontier alone
     changes it.
@@ -46,7 +46,7 @@ class Taken:
         #: Whether a process has died during its analysis: no other page is analysed beside it.
         self.is_suspect = is_suspect
         self.is_in_flight = True
-        #: Whether it was settled or waits again.
+        #: Whether it was settled, put back, or waits again.
         self.is_over = False
         #: Status code, bytes and seconds of the response that ended its fetch.
         self.answer: tuple[int, int, float] | None = None

@@ -1,4 +1,4 @@
-"""Endings: how requests end that wait, one by one and all of them."""
+"""Endings: ends one request, all that wait for a host, or all there are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class Endings:
-    """Ends requests that wait: those of a host that is given up, and all when a limit is reached."""
+    """Ends single requests, those of a host that is given up, and all when a limit is reached."""
 
     def __init__(self, parts: Parts) -> None:
         self._events = parts.events

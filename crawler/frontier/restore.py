@@ -1,4 +1,4 @@
-"""Restorer: lets requests wait again that an earlier process, or this one, has put on disk."""
+"""Restorer: takes requests back from disk, where this process or an earlier one has put them."""
 
 from __future__ import annotations
 

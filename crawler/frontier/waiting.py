@@ -48,6 +48,6 @@ class WaitingRequests:
         self._queues.put(host, nearer)
 
     def drain(self, host: Host) -> Iterator[Request]:
-        """Take out all that waits for *host* in memory; the overflow gives the rest later."""
+        """Take out all that waits for *host* in memory; the rest is read next, and Restorer ends it."""
         yield from self._queues.drain(host)
         self._overflow.refill(host)

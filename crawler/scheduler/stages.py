@@ -111,6 +111,7 @@ class Stages:
 
     def abandon(self, stage: Stage[Any], visit: Visit) -> None:
         """Fail *visit*, whose worker was left behind in *stage*, and count its item as failed."""
+        self._visits.analyses.leave(visit.taken)
         limit = TimeLimit(self._time_limit)
         reason = f"{limit}, caught the exception that should end it, and was left behind"
         self._report(visit, _scheduler_error(visit, "timeout", reason, limit))
@@ -211,7 +212,9 @@ class Stages:
 
     # -- process ----------------------------------------------------------------------------
 
-    def process(self, _: Visit, item: Item, timer: ModuleTimer) -> None:
+    def process(self, visit: Visit, item: Item, timer: ModuleTimer) -> None:
+        if visit.taken.is_over:  # its page waits again, and will have this item again
+            return
         try:
             pipeline = self._registrar.get(Pipeline, timeout=_MODULE_WAIT)
             with timer:

@@ -142,7 +142,7 @@ class Visits:
             yield
         finally:
             self._waiting -= 1
-            if is_analysed:
+            if is_analysed and not self.ending:
                 self.analyses.enter(visit.taken)
 
     def _wait_for_room(self) -> None:

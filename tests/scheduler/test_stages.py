@@ -335,3 +335,26 @@ def test_a_failed_download_waits_for_an_analyzer_to_be_registered(build, balance
     assert summary.urls.failed == {"bad_encoding": 6}
     assert summary.items.processed == 6
     balanced(summary, pending=0)
+
+
+def test_a_page_whose_worker_was_left_behind_is_not_under_analysis(build):
+    """Else a suspect would wait for it, and all others for the suspect, for ever."""
+    released = Event()
+
+    def parse(response):
+        while not released.is_set():
+            try:
+                released.wait()
+            except BaseException:
+                continue
+        yield from ()
+
+    scheduler = build(Site({}), parse, time_limit=0.02)
+    scheduler.start(urls(1))
+    assert scheduler.join(timeout=30)
+    running = set(scheduler._run._visits.analyses._running)
+    released.set()
+    scheduler.stop()
+
+    assert scheduler.summary().urls.failed == {"timeout": 1}
+    assert running == set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 
 from ...data import Link, Links
 from ...url import resolve_or_keep
@@ -137,6 +137,6 @@ class _Known(dict[str, Answer]):
         return _SEEN
 
 
-@cache
+@lru_cache(1024)
 def _answer(depth: int, reason: str) -> Answer:
     return depth, reason

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-#: Instead of the id of a page: the page waits again, and its callback will fetch anew.
-_PUT_BACK = "put back"
-#: Instead of the id of a page: it has ended, without waiting for this one.
-_ENDED = "ended"
-
 
 class AwaitedEnd(NamedTuple):
     """The rows of an awaited request, its admission and its end; and what it has produced."""
@@ -27,49 +22,48 @@ class AwaitedRequests:
     """
 
     def __init__(self) -> None:
-        #: By the id of an awaited request, that of the page whose callback waits for it.
-        self._pages: dict[str, str] = {}
-        self._hosts: dict[str, str] = {}
-        #: By the id of a page, the awaited requests that have ended.
+        #: By the id of an awaited request, its host and the page whose callback waits for it.
+        self._open: dict[str, tuple[str, str]] = {}
+        #: By the id of a page, the awaited requests that have not ended, and those that have.
+        self._waits_for: dict[str, set[str]] = {}
         self._ended: dict[str, list[AwaitedEnd]] = {}
+        #: Awaited requests whose page waits again: its callback will ask for them again.
+        self._useless: set[str] = set()
 
     def add(self, request_id: str, page_id: str, host: str) -> None:
-        self._pages[request_id] = page_id
-        self._hosts[request_id] = host
+        self._open[request_id] = (host, page_id)
+        self._waits_for.setdefault(page_id, set()).add(request_id)
 
     def host_of(self, request_id: str) -> str:
-        return self._hosts[request_id]
+        return self._open[request_id][0]
 
     def __contains__(self, request_id: str) -> bool:
-        return request_id in self._pages
+        return request_id in self._open
 
     def remove(self, request_id: str) -> None:
-        del self._pages[request_id], self._hosts[request_id]
+        _, page_id = self._open.pop(request_id)
+        self._waits_for.get(page_id, set()).discard(request_id)
+        self._useless.discard(request_id)
 
     def is_useless(self, request_id: str) -> bool:
         """Return whether the page of an awaited request waits again, and will ask again."""
-        return self._pages[request_id] == _PUT_BACK
+        return request_id in self._useless
 
     def end(self, request_id: str, end: AwaitedEnd) -> bool:
         """Keep *end* for the end of its page; return False if that page has ended."""
-        page_id = self._pages[request_id]
+        _, page_id = self._open[request_id]
+        has_page = page_id in self._waits_for
         self.remove(request_id)
-        if page_id == _ENDED:
-            return False
-        self._ended.setdefault(page_id, []).append(end)
-        return True
+        if has_page:
+            self._ended.setdefault(page_id, []).append(end)
+        return has_page
 
     def page_ended(self, page_id: str) -> list[AwaitedEnd]:
-        """Return what ends together with the page."""
-        self._orphan(page_id, _ENDED)
+        """Return what ends together with the page; what has not ended by then ends by itself."""
+        self._waits_for.pop(page_id, None)
         return self._ended.pop(page_id, [])
 
     def page_put_back(self, page_id: str) -> None:
         """Forget what the callback of the page has waited for."""
-        self._orphan(page_id, _PUT_BACK)
+        self._useless |= self._waits_for.pop(page_id, set())
         self._ended.pop(page_id, None)
-
-    def _orphan(self, page_id: str, state: str) -> None:
-        for request_id, page in self._pages.items():
-            if page == page_id:
-                self._pages[request_id] = state

@@ -50,10 +50,10 @@ class GroupCommit:
     """
     Gathers what a journal writes in a *batch*, and commits it in groups.
 
-    A batch is one value by the time it is written: its rows, what its pages have produced,
-    and the figures of that moment. First the products go to the outputs, then the rows,
-    with the positions where the outputs end, go to the store. Nothing else writes to either,
-    so it does not matter which greenlets run meanwhile.
+    When a batch is written it is complete: its rows, what its pages have produced, and the
+    figures of that moment. First the products go to the outputs, then the rows, with the
+    positions where the outputs end, go to the store. Nothing else writes to either, so it
+    does not matter which greenlets run meanwhile.
 
     When a commit fails, *on_failure* is called, and nothing is written any more: the file
     stays as it was.
@@ -74,6 +74,7 @@ class GroupCommit:
         self._written = Event()
         self._unwritten = 0
         self._writing: gevent.Greenlet[..., None] | None = None
+        self._closing = False
 
     def changed(self) -> None:
         """Have the batch written soon."""
@@ -101,9 +102,11 @@ class GroupCommit:
             self._unwritten = 0
             self._due.clear()
             self._full.clear()
-            if (self.batch or anyway) and self.failure is None:
-                self._write_batch()
-            self._written.set()
+            try:
+                if (self.batch or anyway) and self.failure is None:
+                    self._write_batch()
+            finally:
+                self._written.set()
 
     def flush(self, *, anyway: bool = False) -> None:
         """Do what write() does; raise JobError if that, or an earlier commit, has failed."""
@@ -129,10 +132,13 @@ class GroupCommit:
 
     def close(self) -> None:
         """Write what is left, and let go of the file."""
-        self._due.clear()
-        if self._writing is not None:
-            self._writing.kill()
+        self._closing = True
+        self._due.set()
+        self._full.set()
         try:
+            # It is not killed: a batch whose records are written must be committed.
+            if self._writing is not None:
+                self._writing.join()
             self.write()
         finally:
             self._store.close()
@@ -140,7 +146,7 @@ class GroupCommit:
                 self.fail(self._store.refused)
 
     def _write_batches(self) -> None:
-        while self.failure is None:
+        while self.failure is None and not self._closing:
             self._due.wait()
             self._full.wait(_SECONDS)
             self.write()

@@ -22,8 +22,8 @@ from .rows import SELECT, Row, ended, hops_of, key_of, seal
 from .schema import INDEX
 from .store import Store
 
-#: How often a process may die while it analyses a page before the page is set aside: by itself at
-#: the last time, so that it is known to be the cause; and however many there were beside it.
+#: After how many deaths of the process a page is set aside: STRIKES if it was the only page under
+#: analysis the last time, so that it is known to be the cause; else _MOST_STRIKES.
 STRIKES = 3
 _MOST_STRIKES = 10
 #: Reasons to refuse a URL that hold for one process only.
@@ -95,6 +95,8 @@ def recover(store: Store, traps: TrapGuard, *, window: int) -> Recovered:
         change("DROP INDEX IF EXISTS waiting")
         if found.by_host:
             change(INDEX)
+    # Not before the strikes are committed: they would be lost with the transaction.
+    store.marker.clear_all()
     ids_above(last or 0)
     found.counts = found.ledger.counts()
     return found
@@ -234,18 +236,21 @@ def _requeue(change: Any) -> None:
 def _strike(store: Store, found: Recovered, change: Any) -> None:
     """Count it against the pages that were being analysed that the process ended there."""
     marked = store.marker.rows
-    store.marker.clear_all()
     for number in marked:
         change(
             "INSERT INTO strikes VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1",
             number,
         )
+    # Rows that have ended since, or were never committed: their numbers may be given again.
+    change(
+        "DELETE FROM strikes WHERE NOT EXISTS "
+        "(SELECT 1 FROM urls WHERE urls.id = strikes.id AND status IS NULL)"
+    )
     out = "SELECT id FROM strikes WHERE number >= ?"
     strikes = STRIKES if len(marked) == 1 else _MOST_STRIKES
     for (number,) in list(store.rows(out, strikes)):
         if number in marked:
             found.struck_out += _repair(change, number, Outcome("failed", "quarantined"))
-    # A page that was analysed to its end since then has a status.
     open_ones = "SELECT strikes.id FROM strikes JOIN urls USING (id) WHERE status IS NULL"
     found.suspects = frozenset(f"{number:x}" for (number,) in store.rows(open_ones))
 

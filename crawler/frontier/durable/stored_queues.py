@@ -127,9 +127,10 @@ class StoredQueues:
             self.reading = gevent.spawn(self._read)
 
     def close(self) -> None:
+        """Read nothing more; a reading that has begun comes to its end, because it commits too."""
         self._closed = True
         if self.reading is not None:
-            self.reading.kill()
+            self.reading.join()
 
     # -- making room --------------------------------------------------------------------------
 
@@ -175,7 +176,7 @@ class StoredQueues:
 
     def _read(self) -> None:
         try:
-            while self._wanted:
+            while self._wanted and not self._closed:
                 number = min(len(self._wanted), _HOSTS_READ)
                 self._read_some([self._wanted.popleft() for _ in range(number)])
         except Exception as error:  # whatever it is, what is stored would wait for ever
