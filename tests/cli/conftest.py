@@ -51,7 +51,7 @@ def _captured(number):
 @contextmanager
 def _process(args, cwd):
     """Set up this process for a command, and undo its changes afterwards."""
-    logger, modules = logging.getLogger(), set(sys.modules)
+    logger, modules = logging.getLogger(), dict(sys.modules)
     handlers, level = list(logger.handlers), logger.level
     before = sys.argv, sys.stdout, sys.stderr, list(sys.path)
     signals = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -66,9 +66,10 @@ def _process(args, cwd):
     importlib.invalidate_caches()
     logger.handlers[:] = handlers
     logger.setLevel(level)
-    for name in set(sys.modules) - modules:
+    for name in set(sys.modules) - set(modules):
         if not name.startswith("crawler"):
             del sys.modules[name]
+    sys.modules.update(modules)  # a spider in os.py has taken the place of the module of that name
 
 
 def crawler(*args, cwd):
