@@ -1,4 +1,4 @@
-"""What all tests share: gevent's patches in parallel processes, and how property tests draw."""
+"""What all tests share: gevent's patches in each process that runs tests, and how property tests draw."""
 
 import os
 import signal
@@ -61,6 +61,12 @@ in_worker = "PYTEST_XDIST_WORKER" in os.environ
 allocate_lock = threading._allocate_lock
 if in_worker:
     patch_worker()
+
+
+def pytest_configure(config) -> None:
+    """Patch a process that runs its tests itself; with -n, it only hands them out."""
+    if not in_worker and not config.getoption("numprocesses", None):
+        monkey.patch_all()
 
 
 def pytest_unconfigure() -> None:
