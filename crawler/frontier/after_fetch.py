@@ -61,7 +61,8 @@ class AfterFetch:
         if isinstance(cause, Refusal):
             return refused(cause.reason)
         tries = len(request.attempts) + 1
-        if not (is_last or self._admission.shut) and self._retries.worth_another(result, tries):
+        is_last = is_last or self._admission.shut_for_begun is not None
+        if not is_last and self._retries.worth_another(result, tries):
             return self._another(request, result, cause)
         if isinstance(result, ModuleError):
             return failed(result.kind)

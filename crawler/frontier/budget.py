@@ -7,6 +7,18 @@ from dataclasses import dataclass, fields
 from ..data import Request
 from .ledger import Ledger
 
+#: The reason of requests that end because no page is left in the budget.
+PAGE_LIMIT = "page_limit"
+#: The start of an attempt that has failed at the robots.txt: the page itself was not asked for.
+ROBOTS_ATTEMPT = "robots.txt: "
+
+
+def is_begun(request: Request) -> bool:
+    """Return whether *request* is a retry or a hop of a page, which has its place in the budget."""
+    return bool(request.redirects) or not all(
+        attempt.startswith(ROBOTS_ATTEMPT) for attempt in request.attempts
+    )
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -14,7 +26,8 @@ class Budget:
     What a whole crawl may cost; None is no limit.
 
     When a limit is reached, nothing new is taken, and all that waits is settled as refused, with
-    the name of the limit. *min_rate* is in pages a second: a crawl that stays below it for
+    the name of the limit; but pages that were begun within *pages* come to their end, with
+    their retries and redirect hops. *min_rate* is in pages a second: a crawl that stays below it for
     *patience* seconds is cut off as ``slow``. *bandwidth*, in bytes a second, slows the crawl
     down and does not end it.
     """
@@ -51,7 +64,7 @@ class Spending:
 
     def begin(self, request: Request) -> bool:
         """Count *request* if it is a new page; return False if no page is left in the budget."""
-        if request.attempts or request.redirects:
+        if is_begun(request):
             return True
         if self._budget.pages is not None and self.begun >= self._budget.pages:
             return False
@@ -60,7 +73,7 @@ class Spending:
 
     def take_back(self, request: Request) -> None:
         """Undo begin() for *request*, which was not fetched."""
-        self.begun -= not (request.attempts or request.redirects)
+        self.begun -= not is_begun(request)
 
     def add_bytes(self, size: int, now: float) -> None:
         """Count the bytes of a body."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from ..data import Request
+from .budget import PAGE_LIMIT
 from .hosts.host import Host
 from .outcome import Outcome, failed, refused
 from .parts import Parts
@@ -38,11 +40,13 @@ class Endings:
         self._events.on_drop(request, outcome)
 
     def cut_off(self, reason: str) -> None:
-        """Let nothing more in, and refuse all that waits."""
-        if self._admission.shut is None:
-            self._admission.shut = reason
-            for host in list(self._hosts):
-                self._drop_all(host, refused(reason))
+        """Let nothing more in, and refuse all that waits; a limit of pages spares those begun."""
+        if self._admission.shut_for_begun is not None or self._admission.shut == reason:
+            return
+        self._admission.shut = reason
+        drain = self._waiting.drain_new if reason == PAGE_LIMIT else self._waiting.drain
+        for host in list(self._hosts):
+            self._drop_all(drain(host), refused(reason))
 
     def check_budget(self) -> None:
         reason = self._spending.used_up
@@ -55,9 +59,9 @@ class Endings:
             return False
         log.warning("gave up %s after %d failures in a row", host.name, host.failures)
         self._queues.dead.add(host.name)
-        self._drop_all(host, failed("host"))
+        self._drop_all(self._waiting.drain(host), failed("host"))
         return True
 
-    def _drop_all(self, host: Host, outcome: Outcome) -> None:
-        for request in self._waiting.drain(host):
+    def _drop_all(self, requests: Iterable[Request], outcome: Outcome) -> None:
+        for request in requests:
             self.drop(request, outcome)

@@ -161,8 +161,9 @@ class Frontier:
             self._robots.put_back(request)
             return
         parts.journal.put_back(request)
-        if parts.admission.shut is not None:
-            self._endings.drop(request, refused(parts.admission.shut))
+        reason = parts.admission.stops(request)
+        if reason is not None:
+            self._endings.drop(request, refused(reason))
         else:
             parts.spending.take_back(request)
             parts.waiting.put(parts.queues.host_of(request.url), request, first=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..data import Request
+from .budget import PAGE_LIMIT
 from .contract import Taken
 from .endings import Endings
 from .hosts.host import Host
@@ -53,8 +54,8 @@ class NextRequest:
                     continue
             if self._spending.begin(request):
                 return self._taken(request, host)
-            self._endings.drop(request, refused("page_limit"))
-            self._endings.cut_off("page_limit")
+            self._endings.drop(request, refused(PAGE_LIMIT))
+            self._endings.cut_off(PAGE_LIMIT)
         return None
 
     def _taken(self, request: Request, host: Host) -> Taken:

@@ -59,7 +59,8 @@ class Restorer:
     # -- what an overflow asks for ----------------------------------------------------------------
 
     def bring_back(self, request: Request, host: Host | None = None) -> None:
-        reason = self._admission.shut or self._admission.scope.refusal(request.url, request.depth)
+        scope = self._admission.scope
+        reason = self._admission.stops(request) or scope.refusal(request.url, request.depth)
         if reason is not None:
             self._endings.drop(request, refused(reason))
             return

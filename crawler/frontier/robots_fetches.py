@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import url as urls
 from ..data import Request, Response
 from ..errors import ModuleError
+from .budget import ROBOTS_ATTEMPT
 from .contract import Taken
 from .endings import Endings
 from .hosts.host import Host
@@ -75,7 +76,7 @@ class RobotsFetches:
         request = self._queues.pull(host)
         if request is None:
             return
-        attempts = (*request.attempts, f"robots.txt: {error.reason}")
+        attempts = (*request.attempts, f"{ROBOTS_ATTEMPT}{error.reason}")
         if self._retries.worth_another(error, len(attempts)):
             self._waiting.put(host, request.replace(attempts=attempts), first=True)
             return

@@ -51,3 +51,8 @@ class WaitingRequests:
         """Take out all that waits for *host* in memory; the rest is read next, and Restorer ends it."""
         yield from self._queues.drain(host)
         self._overflow.refill(host)
+
+    def drain_new(self, host: Host) -> Iterator[Request]:
+        """Do the same, but leave the retries and hops of pages that were begun."""
+        yield from self._queues.drain_new(host)
+        self._overflow.refill(host)

@@ -1,10 +1,11 @@
 import time
 
+import gevent
 import pytest
 
-from crawler.data import Request
+from crawler.data import Request, Response
 from crawler.errors import FetchError
-from crawler.frontier import Budget, failed
+from crawler.frontier import Budget, Frontier, Next, Politeness, Retries, Scope, failed, refused
 from crawler.frontier.budget import Spending
 from crawler.frontier.ledger import Ledger
 from crawler.testing import Site
@@ -39,6 +40,13 @@ def test_a_page_that_was_not_fetched_is_counted_no_more(request_, left):
     assert spent.begin(PAGE) is left
 
 
+def test_a_page_whose_robots_txt_failed_was_not_begun():
+    spent = spending(pages=1)
+
+    assert spent.begin(PAGE.replace(attempts=("robots.txt: no route to host",)))
+    assert not spent.begin(PAGE)
+
+
 def test_bytes_are_used_up_at_the_limit():
     spent = spending(bytes=100)
 
@@ -70,6 +78,88 @@ def test_bandwidth_that_was_used_must_be_made_up_for():
     spent.add_bytes(100, now=50.0)
     assert spent.free_at == 51.0
     assert spent.used_up is None
+
+
+# -- what waits when the pages are used up ----------------------------------------------------
+
+
+def frontier_with(**budget):
+    """Return a frontier with two pages that are taken, and two that wait."""
+    frontier = Frontier(
+        Scope(["a.test", "b.test"], None),
+        budget=Budget(**budget),
+        politeness=Politeness.off(jitter=0.0),
+        retries=Retries(wait=5.0),
+        clock=(clock := Clock()),
+    )
+    for name in ("one", "two", "three", "four"):
+        frontier.admit(Request(f"http://a.test/{name}"))
+    return frontier, clock, [frontier.take() for _ in range(2)]
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def reply(taken, status, **headers):
+    return Response(taken.request.url, status, headers, b"12345", taken.request)
+
+
+def take_or_none(frontier):
+    with gevent.Timeout(0.01, False):
+        return frontier.take()
+
+
+def test_a_hop_that_waits_when_the_pages_are_used_up_is_fetched():
+    frontier, _, (one, _) = frontier_with(pages=2)
+    frontier.pause("b.test")
+    frontier.fetched(one, reply(one, 302, location="http://b.test/hop"))
+    assert take_or_none(frontier) is None
+    assert frontier.view.counts().refused == {"page_limit": 2}
+
+    frontier.resume("b.test")
+
+    assert frontier.take().request.url == "http://b.test/hop"
+
+
+def test_a_page_that_is_redirected_after_the_pages_are_used_up_is_followed():
+    frontier, _, (one, _) = frontier_with(pages=2)
+    assert take_or_none(frontier) is None
+    assert frontier.view.counts().refused == {"page_limit": 2}
+
+    assert frontier.fetched(one, reply(one, 302, location="/hop")) is Next.AGAIN
+
+    assert frontier.take().request.url == "http://a.test/hop"
+
+
+def test_a_retry_keeps_its_place_and_its_time():
+    frontier, clock, (one, two) = frontier_with(pages=2)
+    frontier.fetched(one, reply(one, 500))
+    assert take_or_none(frontier) is None
+    frontier.fetched(two, reply(two, 500))
+
+    assert take_or_none(frontier) is None
+    clock.now += 6
+
+    assert {frontier.take().request.url, frontier.take().request.url} == {
+        "http://a.test/one",
+        "http://a.test/two",
+    }
+
+
+def test_another_limit_ends_the_pages_that_were_begun_too():
+    frontier, clock, (one, two) = frontier_with(pages=2, bytes=8)
+    frontier.fetched(one, reply(one, 500))
+    assert take_or_none(frontier) is None
+    outcome = frontier.fetched(two, reply(two, 302, location="/hop"))
+    clock.now += 6
+
+    assert take_or_none(frontier) is None
+    assert outcome == refused("byte_limit")
+    assert frontier.view.counts().refused == {"page_limit": 2, "byte_limit": 1}
 
 
 # -- limits of a crawl ------------------------------------------------------------------------

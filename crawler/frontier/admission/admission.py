@@ -8,6 +8,7 @@ from ... import url as urls
 from ...data import Link, Request, Response
 from ...errors import InvalidURL
 from ...http.redirect import MAX_REDIRECTS, next_hop
+from ..budget import PAGE_LIMIT, is_begun
 from ..outcome import Outcome, failed, refused
 from .fingerprint import fingerprint
 from .scope import Scope
@@ -36,6 +37,15 @@ class Admission:
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
 
+    @property
+    def shut_for_begun(self) -> str | None:
+        """Why the pages that were begun end, too; a limit of pages is none: they are within it."""
+        return None if self.shut == PAGE_LIMIT else self.shut
+
+    def stops(self, request: Request) -> str | None:
+        """Return why *request*, which was let in, must not be fetched any more; None if it may."""
+        return self.shut_for_begun if is_begun(request) else self.shut
+
     def decide(self, found: Request | Link) -> Decision:
         """Decide about *found*, which counts as seen from now on if it is in scope."""
         try:
@@ -62,7 +72,7 @@ class Admission:
         # A form often answers with a redirect to itself, to be fetched by GET.
         if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
             return failed("redirect_loop")
-        reason = self.shut or self.scope.refusal(url, hop.depth)
+        reason = self.shut_for_begun or self.scope.refusal(url, hop.depth)
         if reason is None and not self.seen.add(fingerprint(hop, url)) and not hop.dont_filter:
             reason = "seen"
         return hop if reason is None else refused(reason)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ... import url as urls
 from ...data import Link, Request
+from ..budget import is_begun
 from .addresses import Addresses
 from .host import Host
 from .host_schedule import HostSchedule
@@ -103,6 +104,19 @@ class HostQueues:
         for request in self._hosts.drain(host, self._clock()):
             if not self._nearest.leave(request):
                 yield request
+
+    def drain_new(self, host: Host) -> Iterator[Request]:
+        """Take out the requests that wait for *host*, except retries and hops."""
+        begun: list[Request] = []
+        while host.queue.size:
+            request = self._hosts.pull(host)
+            if is_begun(request):
+                begun.append(request)
+            elif not self._nearest.leave(request):
+                yield request
+        for request in begun:
+            self._hosts.put(host, request, self._clock())
+        self._hosts.schedule(host, self._clock())
 
     def nearer(self, again: Request | Link) -> Request | Link | None:
         """Return the waiting entry with the depth of *again* if that is smaller; otherwise None."""
