@@ -16,6 +16,7 @@ from types import MappingProxyType, MethodType
 from typing import Any, ClassVar
 
 from . import charset
+from .request_content import Pairs, form_body, json_body, with_query
 
 #: Request numbers start at a random value, so that the ids of two processes differ.
 _numbers = itertools.count(secrets.randbits(40))
@@ -104,10 +105,14 @@ class Request:
 
     *callback* and *errback* are names of methods of the spider, so that a request can be
     stored. *dont_filter* admits a URL that was seen before. *timeout* is the time limit in
-    seconds for the whole exchange. *redirects* are the URLs that redirected here, and
+    seconds for the whole exchange. *cb_kwargs* are keyword arguments of the callback.
+    *redirects* are the URLs that redirected here, and
     *found_on* is the page that linked to the first of them; *attempts* has the result of each
     earlier attempt at this URL. *id* stays the same through retries and redirects; logs and
     errors print it.
+
+    *params* are added to the query of the URL. *form* and *json* make the body and its
+    Content-Type, and turn GET into POST. None of these three is a field.
     """
 
     url: str
@@ -126,6 +131,7 @@ class Request:
     found_on: str | None
     redirects: tuple[str, ...]
     attempts: tuple[str, ...]
+    cb_kwargs: Mapping[str, Any] = field(hash=False)
     id: str = field(compare=False)
 
     def __init__(
@@ -146,7 +152,12 @@ class Request:
         found_on: str | None = None,
         redirects: tuple[str, ...] = (),
         attempts: tuple[str, ...] = (),
+        cb_kwargs: Mapping[str, Any] = _NOTHING,
         id: str | None = None,  # noqa: A002 - the name of the field
+        *,
+        params: Pairs | None = None,
+        form: Pairs | None = None,
+        json: Any = None,
     ) -> None:
         if method != "GET":
             if callable(method):  # other frameworks take the callback in second place
@@ -158,14 +169,21 @@ class Request:
             raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
         if type(url) is not str or not url:
             url = _plain(url)
+        if params is not None:
+            url = with_query(url, params)
         if headers is not _NO_HEADERS:
             headers = _headers(headers)
+        if form is not None or json is not None:
+            headers, body = _content(headers, form, json)
+            method = "POST" if method == "GET" else method
         if type(body) is not bytes:
             body = _body(body)
         if cookies is not _NOTHING:
             cookies = _cookies(cookies)
         if type(meta) is not MappingProxyType:
             meta = MappingProxyType(dict(meta))
+        if type(cb_kwargs) is not MappingProxyType:
+            cb_kwargs = MappingProxyType(dict(cb_kwargs))
         if callback is not None:
             callback = _name_of(callback)
         if errback is not None:
@@ -189,6 +207,7 @@ class Request:
         new.found_on = found_on
         new.redirects = redirects
         new.attempts = attempts
+        new.cb_kwargs = cb_kwargs
         new.id = id or f"{next(_numbers):x}"
         _set_class(new, cls)
 
@@ -416,6 +435,16 @@ def _headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
         if not isinstance(value, str) or _UNSAFE.search(value):
             raise ValueError(f"header {name} must be text without line breaks, not {value!r}")
     return headers
+
+
+def _content(headers: Any, form: Pairs | None, json: Any) -> tuple[Headers, bytes]:
+    """Return *headers* with the Content-Type of *form* or *json*, unless they have one; and the body."""
+    if form is not None and json is not None:
+        raise ValueError("a request has either a form or json, not both")
+    typed, body = json_body(json) if form is None else form_body(form)
+    given = headers.fields
+    kept = headers if "content-type" in headers else Headers([*given, ("Content-Type", typed)])
+    return kept, body
 
 
 def _body(body: bytes | bytearray | str) -> bytes:

@@ -27,13 +27,15 @@ from .errors import (
 
 #: The prefix of keys in meta whose values are for this process only.
 _OWN = "crawler."
-_REQUEST_FIELDS = signature(Request).parameters
+_REQUEST_FIELDS = {name: signature(Request).parameters[name] for name in Request.__slots__}
 _RESPONSE_FIELDS = signature(Response).parameters
+#: The fields that are written in a form of their own.
+_CODED = frozenset(
+    {"url", "id", "headers", "body", "cookies", "meta", "cb_kwargs", "redirects", "attempts"}
+)
 #: The default of each field whose values are types of JSON already.
 _PLAIN = {
-    name: parameter.default
-    for name, parameter in _REQUEST_FIELDS.items()
-    if name not in ("url", "id", "headers", "body", "cookies", "meta", "redirects", "attempts")
+    name: parameter.default for name, parameter in _REQUEST_FIELDS.items() if name not in _CODED
 }
 _ERRORS = {
     kind.__name__: kind for kind in (ModuleError, DownloadError, AnalyzeError, PipelineError)
@@ -56,8 +58,9 @@ def request_to_dict(request: Request, *, raw: bool = False) -> dict[str, Any]:
         data["cookies"] = dict(request.cookies)
     if request.body:
         data["body"] = _encoded(request.body, raw=raw)
-    if meta := _meta(request):
-        data["meta"] = meta
+    for name in ("meta", "cb_kwargs"):
+        if (given := getattr(request, name)) and (values := _mapping(given, name, request)):
+            data[name] = values
     return data
 
 
@@ -152,12 +155,13 @@ def _decoded(body: bytes | str) -> bytes:
     return body if isinstance(body, bytes) else base64.b64decode(body, validate=True)
 
 
-def _meta(request: Request) -> dict[str, Any]:
+def _mapping(values: Mapping[Any, Any], name: str, request: Request) -> dict[str, Any]:
+    """Return *values*, the field *name* of *request*, without the keys of the framework."""
     return {
-        key: _json(value, f"meta[{key!r}]", request)
-        for key, value in request.meta.items()
+        key: _json(value, f"{name}[{key!r}]", request)
+        for key, value in values.items()
         if not (isinstance(key, str) and key.startswith(_OWN))
-        if _is_text(key, "meta", request)
+        if _is_text(key, name, request)
     }
 
 

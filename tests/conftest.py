@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from _thread import RLock  # both taken before gevent replaces them
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from gevent import monkey
 from hypothesis import HealthCheck, settings
@@ -39,8 +39,12 @@ class Arrivals:
     def clear(self) -> None:
         """Leave the wake-ups: the waiter uses them up."""
 
-    def wait(self) -> None:
-        self._wakeups.get()
+    def wait(self, timeout: float | None = None) -> bool:
+        try:
+            self._wakeups.get(timeout=timeout)
+        except Empty:
+            return False
+        return True
 
 
 def patch_worker() -> None:

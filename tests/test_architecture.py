@@ -10,14 +10,15 @@ from crawler.frontier import FrontierContract, FrontierView
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
-BASE = {"_waiters", "charset", "data", "errors", "http", "serialization", "url"}
+BASE = {"_waiters", "charset", "data", "errors", "http", "request_content", "serialization", "url"}
 #: What each part may import, besides itself.
 ALLOWED = {
     "_lazy_import": set(),
     "_waiters": set(),
     "charset": set(),
-    "data": {"charset"},
+    "data": {"charset", "request_content"},
     "errors": {"data"},
+    "request_content": set(),
     "url": {"errors"},
     "serialization": {"data", "errors"},
     "http": {"data", "errors", "url"},

@@ -36,6 +36,7 @@ requests = st.builds(
     body=st.binary(max_size=30),
     cookies=st.dictionaries(tokens, values, max_size=2),
     meta=st.dictionaries(texts.filter(lambda key: not key.startswith("crawler.")), jsons),
+    cb_kwargs=st.dictionaries(texts.filter(lambda key: not key.startswith("crawler.")), jsons),
     depth=st.integers(0, 9),
     priority=st.integers(-9, 9),
     timeout=st.none() | st.floats(0.1, 9),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, update_wrapper
 from typing import Any
 
 from gevent.local import local
@@ -52,8 +53,16 @@ def _parse(parser: _CallbackParser, response: Response) -> Iterator[Any]:
     """Pass a page to the spider and its middlewares; an unsuccessful status is an error."""
     page = Page.of(response)
     if succeeded(page, parser.chain.spider):
-        return parser.chain.response(page, parser.callback(page.request.callback, "parse"))
+        callback = parser.callback(page.request.callback, "parse")
+        return parser.chain.response(page, _with_arguments(callback, page.request.cb_kwargs))
     return _refuse(parser, page)
+
+
+def _with_arguments(
+    callback: Callable[..., Any], arguments: Mapping[str, Any]
+) -> Callable[[Any], Any]:
+    """Return *callback* with keyword *arguments* bound to it, under its own name."""
+    return update_wrapper(partial(callback, **arguments), callback) if arguments else callback
 
 
 def _refuse(parser: _CallbackParser, page: Page) -> Iterator[Any]:

@@ -31,6 +31,7 @@ _options = attrgetter(
     "timeout",
     "proxy",
     "callback",
+    "cb_kwargs",
     "errback",
     "dont_filter",
 )

@@ -45,6 +45,10 @@ class Page(Response):
         return self.request.meta
 
     @property
+    def cb_kwargs(self) -> Mapping[str, Any]:
+        return self.request.cb_kwargs
+
+    @property
     def title(self) -> str | None:
         """The text of the ``title`` element, on one line."""
         return title_of(self)

@@ -19,6 +19,9 @@ class Named(Spider):
         gevent.sleep(0)
         yield 5
 
+    def numbered(self, page, number, of=9):
+        yield {"number": number, "of": of}
+
     def another(self, page):
         gevent.sleep(0)
         yield 5
@@ -41,6 +44,14 @@ def test_a_page_is_passed_to_the_callback_of_its_request_or_to_parse(analyzer):
 
     with pytest.raises(AnalyzeError, match=r"Named\.other yielded 5"):
         list(analyzer.analyze(response(callback="other")))
+
+
+def test_a_callback_gets_the_keyword_arguments_of_its_request(analyzer):
+    page = response(callback="numbered", cb_kwargs={"number": 2})
+
+    assert [item.value for item in analyzer.analyze(page)] == [{"number": 2, "of": 9}]
+    with pytest.raises(AnalyzeError, match=r"Named\.parse.*unexpected keyword argument 'number'"):
+        list(analyzer.analyze(response(cb_kwargs={"number": 2})))
 
 
 def test_each_greenlet_names_its_own_callback_in_errors(analyzer):

@@ -221,6 +221,7 @@ def test_every_found_request_gets_a_new_id():
 
 
 OPTIONS = {
+    "cb_kwargs": {"number": 2},
     "method": "POST",
     "headers": {"A": "b"},
     "body": b"x",
