@@ -26,7 +26,7 @@ from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
 from .scheduler import Scheduler, Status
 from .settings import Settings
-from .spider import Spider, first_requests
+from .spider import Spider, first_requests, ignored_hooks
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +55,8 @@ def stream(
     """
     refuse_in_a_worker()
     spider = spider() if isinstance(spider, type) else spider
+    for sentence in ignored_hooks(spider):
+        log.warning("%s", sentence)
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
     result = CrawlResult(spider, Scheduler(), chain)

@@ -7,7 +7,7 @@ from .page import Page
 from .page_spider import PageSpider
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
-from .spider import Spider, first_requests
+from .spider import Spider, first_requests, ignored_hooks
 
 __all__ = [
     "NewsEntry",
@@ -21,6 +21,7 @@ __all__ = [
     "SitemapSpider",
     "Spider",
     "first_requests",
+    "ignored_hooks",
     "links",
     "parse_news_feed",
     "parse_sitemap",

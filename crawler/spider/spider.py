@@ -9,6 +9,7 @@ from typing import Any
 
 from ..data import Request, Response
 from ..errors import CrawlerError, StateError
+from .async_callback import driven
 from .page import Page
 
 
@@ -125,6 +126,14 @@ class Spider:
 
 
 _LENT = ("_fetch", "_waiting")
+#: Methods that Scrapy calls, and what to write instead.
+_NOT_CALLED = {
+    "closed": "write close(self); the reason is crawl(…).reason",
+    "from_crawler": "write __init__(self, **arguments), and open(self) for what a crawl needs",
+    "update_settings": "set the attribute settings",
+    "spider_closed": "write close(self): there are no signals",
+    "spider_opened": "write open(self): there are no signals",
+}
 
 
 def first_requests(spider: Spider) -> Iterator[Request | str]:
@@ -134,20 +143,13 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
     if isinstance(found, str):
         yield found
     elif isinstance(found, AsyncIterator):
-        yield from _driven(found)
+        yield from driven(found)
     else:
         yield from found
 
 
-def _driven(found: AsyncIterator[Any]) -> Iterator[Any]:
-    """Yield from an ``async def`` generator, which may not await anything."""
-    while True:
-        step = anext(found)
-        try:
-            step.__await__().send(None)
-        except StopIteration as result:
-            yield result.value
-        except StopAsyncIteration:
-            return
-        else:
-            raise ValueError("start() cannot await anything: greenlets wait without await")
+def ignored_hooks(spider: Spider) -> Iterator[str]:
+    """Yield a sentence for each method of *spider* that Scrapy calls, and nothing here does."""
+    for name, instead in _NOT_CALLED.items():
+        if hasattr(type(spider), name):
+            yield f"{type(spider).__name__}.{name}() is never called: {instead}"

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -12,6 +20,7 @@ import gevent
 
 from ...data import Request, is_item
 from ...errors import DropItem
+from ...spider.async_callback import driven, finished
 from ..download.contract import MiddlewareError
 
 #: The exceptions that cost only the output of the hook; any other one ends the greenlet.
@@ -119,11 +128,15 @@ def results(value: Any) -> Generator[Any, None, None]:
     Yield the elements of what a hook returned; None has none.
 
     A URL or an item is one element, although it may be iterable: mappings are, and so is
-    every pydantic model.
+    every pydantic model. A callback may be a coroutine or an asynchronous generator.
     """
+    if isinstance(value, Coroutine):
+        value = finished(value)
     if value is None:
         return
-    if (
+    if isinstance(value, AsyncIterator):
+        yield from driven(value)
+    elif (
         isinstance(value, Request | str | bytes)
         or is_item(value)
         or not isinstance(value, Iterable)
