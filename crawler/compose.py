@@ -65,7 +65,7 @@ def stream(
         client = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         job = _open_job(job, cleanup)
         download = _with_middlewares(client, job, spider, download_middlewares, cleanup)
-        fetch_one = partial(_fetch_within, result.scheduler, download)
+        fetch_one = partial(_fetch_within, result.scheduler, download, job)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
         _init_scheduler(result, settings, job, Downloader(download), analyzers, feeds)
@@ -157,9 +157,17 @@ def _open_spider(result: CrawlResult, fetch: Fetch, cleanup: ExitStack) -> None:
     cleanup.callback(chain.close)
 
 
-def _fetch_within(scheduler: Scheduler, download: Middlewares, request: Request) -> Response:
+def _fetch_within(
+    scheduler: Scheduler, download: Middlewares, job: Job | None, request: Request
+) -> Response:
     """Fetch as part of the crawl; before the crawl runs, for Spider.start(), directly."""
-    return scheduler.fetch(request) if scheduler.status is Status.STARTED else download(request)
+    if scheduler.status is Status.STARTED:
+        return scheduler.fetch(request)
+    try:
+        return download(request)
+    finally:
+        if job is not None:
+            job.journal.fetched_aside(request)
 
 
 def _first(chain: SpiderChain, client: Fetch) -> Iterator[Request]:

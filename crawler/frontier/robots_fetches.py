@@ -42,6 +42,7 @@ class RobotsFetches:
 
     def put_back(self, request: Request) -> None:
         """Forget a request for robots.txt that was not fetched: it is made again when needed."""
+        self._journal.put_back(request)
         self._queues.unpark(self._cache.close(request).host)
 
     def recall(self, facts: RobotsFacts, now: float) -> None:
@@ -53,7 +54,7 @@ class RobotsFetches:
         if hop is not None:
             self._queues.ask(hop, now)
             return
-        self._journal.robots_fetched(taken.request)
+        self._journal.fetched_aside(taken.request)
         question = self._cache.close(taken.request)
         host = question.host
         rules = self._cache.rules(question.origin, now)

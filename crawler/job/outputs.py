@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class Product(NamedTuple):
-    """What one page has produced: the records of its items, and the exchanges it took."""
+    """What a request has produced in one step: the records of its items, and its exchanges."""
 
     records: list[dict[str, Any]]
     exchanges: list[Response]
@@ -23,10 +23,11 @@ class Product(NamedTuple):
 
 class JobOutputs:
     """
-    Holds what a page produces until it ends, and writes it then.
+    Holds what a request produces until its next step, and writes it with that.
 
-    Where each output ends is committed together with the pages whose records it has. Whatever
-    ends the process, an output can be cut back to the records of exactly those pages.
+    Where each output ends is committed together with the steps whose products it has. Whatever
+    ends the process, an output can be cut back to the products of exactly those steps: records
+    to the pages that have ended, exchanges also to redirects and retries.
     """
 
     def __init__(self, home: Path, ends: Mapping[str, int], written: Mapping[str, int]) -> None:
@@ -72,7 +73,7 @@ class JobOutputs:
         self._records.setdefault(item.request.id, []).append(as_record(item.value))
 
     def around(self, fetch: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        """Return *fetch*, which then holds each response for the archive until the page ends."""
+        """Return *fetch*, which then holds each response for the archive until the next step."""
         if self.archive is None:
             return fetch
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-
-class AwaitedEnd(NamedTuple):
-    """The rows of an awaited request, its admission and its end; and what it has produced."""
-
-    insert: tuple[Any, ...]
-    end: tuple[Any, ...]
-    output: Any
+from .batch import Step
 
 
 class AwaitedRequests:
@@ -26,7 +18,7 @@ class AwaitedRequests:
         self._open: dict[str, tuple[str, str]] = {}
         #: By the id of a page, the awaited requests that have not ended, and those that have.
         self._waits_for: dict[str, set[str]] = {}
-        self._ended: dict[str, list[AwaitedEnd]] = {}
+        self._ended: dict[str, list[Step]] = {}
         #: Awaited requests whose page waits again: its callback will ask for them again.
         self._useless: set[str] = set()
 
@@ -49,7 +41,7 @@ class AwaitedRequests:
         """Return whether the page of an awaited request waits again, and will ask again."""
         return request_id in self._useless
 
-    def end(self, request_id: str, end: AwaitedEnd) -> bool:
+    def end(self, request_id: str, end: Step) -> bool:
         """Keep *end* for the end of its page; return False if that page has ended."""
         _, page_id = self._open[request_id]
         has_page = page_id in self._waits_for
@@ -58,7 +50,7 @@ class AwaitedRequests:
             self._ended.setdefault(page_id, []).append(end)
         return has_page
 
-    def page_ended(self, page_id: str) -> list[AwaitedEnd]:
+    def page_ended(self, page_id: str) -> list[Step]:
         """Return what ends together with the page; what has not ended by then ends by itself."""
         self._waits_for.pop(page_id, None)
         return self._ended.pop(page_id, [])

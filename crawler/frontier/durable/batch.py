@@ -1,10 +1,10 @@
-"""Batch: the rows that one transaction writes."""
+"""Batch: the rows that one transaction writes; Step: what it writes of one request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 _INSERT = "INSERT INTO urls (id, key, url, host, depth, priority, found_on, more, met, seal) VALUES"
 _END = """
@@ -24,22 +24,50 @@ _HOST = "INSERT OR REPLACE INTO hosts VALUES"
 _ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
 
 
+Values = tuple[Any, ...]
+
+
+class Step(NamedTuple):
+    """
+    What changes in the row of a request, and what it has produced since its last step.
+
+    A request that is fetched once has one step, its end. A redirect and a retry are steps too:
+    the next process continues after them, and does not repeat what they have produced. A
+    request that was not admitted, that of a robots.txt, has no row.
+    """
+
+    insert: Values | None = None
+    again: Values | None = None
+    end: Values | None = None
+    output: Any = None
+
+
 class Batch:
     """
     What one transaction writes: lists of rows, each for one statement.
 
-    *outputs* are what the pages have produced that end in it; they are written to the
-    outputs of the job before the transaction.
+    *outputs* are what the requests have produced whose steps are in it; they are written to
+    the outputs of the job before the transaction.
     """
 
     def __init__(self) -> None:
         self.outputs: list[Any] = []
-        self.inserts: list[tuple[Any, ...]] = []
-        self.ends: list[tuple[Any, ...]] = []
-        self.again: list[tuple[Any, ...]] = []
-        self.moves: list[tuple[Any, ...]] = []
-        self.hosts: list[tuple[Any, ...]] = []
-        self.robots: list[tuple[Any, ...]] = []
+        self.inserts: list[Values] = []
+        self.ends: list[Values] = []
+        self.again: list[Values] = []
+        self.moves: list[Values] = []
+        self.hosts: list[Values] = []
+        self.robots: list[Values] = []
+
+    def add(self, step: Step) -> None:
+        if step.insert is not None:
+            self.inserts.append(step.insert)
+        if step.again is not None:
+            self.again.append(step.again)
+        if step.end is not None:
+            self.ends.append(step.end)
+        if step.output is not None:
+            self.outputs.append(step.output)
 
     def statements(self) -> Iterator[tuple[str, list[Any]]]:
         """
@@ -60,7 +88,7 @@ class Batch:
         return any(vars(self).values())
 
 
-def _many(statement: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
+def _many(statement: str, rows: list[Values]) -> Iterator[tuple[str, list[Any]]]:
     start = 0
     for size in _sizes(len(rows)):
         chunk = rows[start : start + size]
@@ -68,7 +96,7 @@ def _many(statement: str, rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, li
         start += size
 
 
-def _last_of_each(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _last_of_each(rows: list[Values]) -> list[Values]:
     return list({row[0]: row for row in rows}.values())
 
 

@@ -13,21 +13,21 @@ from ...errors import JobError
 from .batch import Batch
 from .store import Store
 
-#: Seconds and ended requests after which a group is committed, whichever comes first.
+#: Seconds and steps of requests after which a group is committed, whichever comes first.
 _SECONDS = 0.05
 GROUP = 64
-#: How many ended requests may wait for a commit before no more are taken.
+#: How many steps may wait for a commit before no more requests are taken.
 _MOST_UNWRITTEN = 256
 
 
 class Outputs(Protocol):
-    """Where the records of pages go."""
+    """Where the records and exchanges of requests go."""
 
     def collect(self, request_id: str) -> Any:
-        """Return all that a page has produced, which belongs to its end; None if it is nothing."""
+        """Return what a request has produced since this was last asked; None if it is nothing."""
 
     def discard(self, request_id: str) -> None:
-        """Forget what a page has produced: it is fetched anew."""
+        """Forget what a request has produced since its last step: it continues from there."""
 
     def write(self, products: list[Any]) -> dict[str, Any]:
         """Write what was collected; return, as facts, where each output ends now."""
@@ -50,7 +50,7 @@ class GroupCommit:
     """
     Gathers what a journal writes in a *batch*, and commits it in groups.
 
-    When a batch is written it is complete: its rows, what its pages have produced, and the
+    When a batch is written it is complete: its rows, what its requests have produced, and the
     figures of that moment. First the products go to the outputs, then the rows, with the
     positions where the outputs end, go to the store. Nothing else writes to either, so it
     does not matter which greenlets run meanwhile.
@@ -82,15 +82,15 @@ class GroupCommit:
             self._writing = gevent.spawn(self._write_batches)
         self._due.set()
 
-    def ended(self) -> None:
-        """Have the batch written soon: one more request has ended in it."""
+    def stepped(self) -> None:
+        """Have the batch written soon: it has one more step, and what that has produced."""
         self._unwritten += 1
         if self._unwritten >= GROUP:
             self._full.set()
         self.changed()
 
     def wait_for_room(self) -> None:
-        """Wait while more has ended than a crash may undo."""
+        """Wait while there are more steps than a crash may undo."""
         while self._unwritten >= _MOST_UNWRITTEN and self.failure is None:
             self._written.clear()
             self._full.set()

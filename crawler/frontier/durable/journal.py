@@ -114,22 +114,22 @@ class Journal(Protocol):
         """Record that *request*, which waits, was found at a smaller depth."""
 
     def waits_again(self, request: Request) -> None:
-        """Record how far *request* has got: its redirects and attempts."""
+        """Record how far *request* has got: its redirects and attempts, and what they have produced."""
 
     def put_back(self, request: Request) -> None:
-        """Forget what the fetch and analysis of *request* have produced: both begin anew."""
+        """Forget what *request* has produced since its last step, from where it begins anew."""
 
     def ended(self, end: PageEnd) -> None:
-        """Record the end of a page, with all that it has produced."""
+        """Record the end of a page, with what it has produced since its last step."""
 
-    def robots_fetched(self, request: Request) -> None:
-        """Record the exchange of *request*, which asked for a robots.txt."""
+    def fetched_aside(self, request: Request) -> None:
+        """Record the exchanges of *request*, which was not admitted: that of a robots.txt, say."""
 
     def learned(self, facts: HostFacts | RobotsFacts) -> None:
         """Record what is known of a host."""
 
     def wait_for_room(self) -> None:
-        """Wait while more has ended than a crash may undo."""
+        """Wait while more has been done than a crash may undo."""
 
     def finish(self) -> None:
         """Record all there is, and read nothing more from the overflow."""
@@ -156,7 +156,7 @@ class NullJournal:
         """Do nothing."""
 
     include = turned_away = cut_off = found_nearer = waits_again = put_back = ended = _ignore
-    robots_fetched = learned = wait_for_room = finish = _ignore
+    fetched_aside = learned = wait_for_room = finish = _ignore
 
 
 def facts_of(host: Host, now: float) -> HostFacts:

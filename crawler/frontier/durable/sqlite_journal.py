@@ -14,7 +14,8 @@ from ..admission.traps import TrapGuard
 from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
 from . import rows
-from .awaited import AwaitedEnd, AwaitedRequests
+from .awaited import AwaitedRequests
+from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import HostFacts, PageEnd, Restored
@@ -117,8 +118,8 @@ class SqliteJournal:
 
     def waits_again(self, request: Request) -> None:
         if request.id not in self._awaited:
-            self.commits.batch.again.append(rows.waits_again(request))
-            self.commits.changed()
+            output = self.commits.outputs.collect(request.id)
+            self._write(Step(again=rows.waits_again(request), output=output))
 
     def put_back(self, request: Request) -> None:
         self._awaited.page_put_back(request.id)
@@ -129,7 +130,7 @@ class SqliteJournal:
         self.overflow.left(request)
         row = rows.ended(rows.number_of(request), outcome, request, end.answer or ())
         if request.id not in self._awaited:
-            self._write_end(request.id, row)
+            self._end_page(request.id, row)
         elif self._awaited.is_useless(request.id) or (
             outcome.status == "refused" and outcome.reason in CUT_OFF
         ):
@@ -139,8 +140,8 @@ class SqliteJournal:
         else:
             self._end_awaited(request, row)
 
-    def robots_fetched(self, request: Request) -> None:
-        self._write_end(request.id)
+    def fetched_aside(self, request: Request) -> None:
+        self._write(Step(output=self.commits.outputs.collect(request.id)))
 
     def learned(self, facts: HostFacts | RobotsFacts) -> None:
         until = time.time() + facts.seconds
@@ -151,36 +152,28 @@ class SqliteJournal:
             self.commits.batch.hosts.append(row)
         self.commits.changed()
 
-    def _record(self, row: tuple[Any, ...], outcome: Outcome) -> None:
+    def _record(self, row: Values, outcome: Outcome) -> None:
         """Write a URL together with its outcome."""
-        self.commits.batch.inserts.append(row)
-        self.commits.batch.ends.append(rows.ended(row[0], outcome))
+        self.commits.batch.add(Step(insert=row, end=rows.ended(row[0], outcome)))
         self.commits.changed()
 
-    def _end_awaited(self, request: Request, end: tuple[Any, ...]) -> None:
+    def _end_awaited(self, request: Request, end: Values) -> None:
         insert = rows.inserted(request, self._awaited.host_of(request.id), plain=True)
-        awaited = AwaitedEnd(insert, end, self.commits.outputs.collect(request.id))
-        if not self._awaited.end(request.id, awaited):
-            self._write(awaited)
-            self.commits.ended()
+        output = self.commits.outputs.collect(request.id)
+        step = Step(insert=insert, end=end, output=output)
+        if not self._awaited.end(request.id, step):
+            self._write(step)
 
-    def _write_end(self, request_id: str, end: tuple[Any, ...] | None = None) -> None:
-        """Write the end of a page, what it has produced, and what its callback has waited for."""
-        for awaited in self._awaited.page_ended(request_id):
-            self._write(awaited)
-        batch, output = self.commits.batch, self.commits.outputs.collect(request_id)
-        if output is not None:
-            batch.outputs.append(output)
-        if end is not None:
-            batch.ends.append(end)
-        self.commits.ended()
+    def _end_page(self, request_id: str, end: Values) -> None:
+        """Write the end of a page, and of what its callback has waited for."""
+        output = self.commits.outputs.collect(request_id)
+        self._write(*self._awaited.page_ended(request_id), Step(end=end, output=output))
 
-    def _write(self, awaited: AwaitedEnd) -> None:
-        batch = self.commits.batch
-        batch.inserts.append(awaited.insert)
-        batch.ends.append(awaited.end)
-        if awaited.output is not None:
-            batch.outputs.append(awaited.output)
+    def _write(self, *steps: Step) -> None:
+        """Write *steps*, which must be in one transaction; they count as one."""
+        for step in steps:
+            self.commits.batch.add(step)
+        self.commits.stepped()
 
 
 def _plain(found: Request | Link) -> Request:

@@ -223,7 +223,7 @@ class StoredQueues:
             request = None
         if request is None:
             self._commits.batch.ends.append(ended(row.id, failed("damaged")))
-            self._commits.ended()
+            self._commits.stepped()
             self._receiver.set_aside(row.url)
             return
         self._in_memory.add(request.id)

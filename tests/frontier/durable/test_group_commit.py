@@ -14,7 +14,7 @@ def test_a_store_that_has_nothing_to_write_lets_others_run(tmp_path):
     journal = SqliteJournal(tmp_path / "state.db")
 
     for _ in range(1000):
-        journal.commits.ended()
+        journal.commits.stepped()
     gevent.sleep(0.2)
     journal.commits.wait_for_room()
 
