@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from .result import CrawlResult
     from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
-    from .spider import Page, Spider
+    from .spider import CrawlSpider, LinkExtractor, Page, Rule, Spider
 
 __version__ = "0.1.0"
 
@@ -81,8 +81,11 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "Summary",
     # spiders
     "CrawlResult",
+    "CrawlSpider",
     "Job",
+    "LinkExtractor",
     "Page",
+    "Rule",
     "Spider",
     "crawl",
     "stream",
@@ -133,7 +136,7 @@ _PLACES = {
         "classic_score",
         "load_score",
     ],
-    "spider": ["Page", "Spider"],
+    "spider": ["CrawlSpider", "LinkExtractor", "Page", "Rule", "Spider"],
     "fetch": ["CurlFetch", "SessionFetch"],
     "frontier": ["Budget", "Politeness", "Retries"],
     "scheduler": [

@@ -13,7 +13,7 @@ def test_exports_exactly_what_it_promises():
         Headers Item Request Response Buffer Pool
         MID Analyzer Counts Downloader Module Pipeline Registrar classic_score load_score
         CurlFetch SessionFetch Budget Politeness Retries
-        CrawlResult Job Page Spider crawl stream
+        CrawlResult CrawlSpider Job LinkExtractor Page Rule Spider crawl stream
         DataArgs ModuleArgs Monitor RequestArgs Scheduler Status Summary
         AnalyzeError CrawlerError DownloadError DropItem FetchError InvalidURL JobError ModuleError
         NoModule

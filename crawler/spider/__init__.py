@@ -1,5 +1,7 @@
 """What authors of spiders use: spiders, pages, links, sitemaps and news feeds."""
 
+from .crawl_spider import CrawlSpider, Rule
+from .link_extractor import FoundLink, LinkExtractor
 from .links import links, title
 from .listing_spiders import NewsFeedSpider, SitemapSpider
 from .news_feed import NewsEntry, NewsFeed, parse_news_feed
@@ -10,12 +12,16 @@ from .sitemap import Sitemap, SitemapEntry, parse_sitemap
 from .spider import Spider, first_requests, ignored_hooks
 
 __all__ = [
+    "CrawlSpider",
+    "FoundLink",
+    "LinkExtractor",
     "NewsEntry",
     "NewsFeed",
     "NewsFeedSpider",
     "Page",
     "PageSpider",
     "Router",
+    "Rule",
     "Sitemap",
     "SitemapEntry",
     "SitemapSpider",

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data import Request, Response
 from ..errors import CrawlerError, StateError
-from .async_callback import driven
+from .callback_results import driven
 from .page import Page
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import gevent
 
 from ...data import Request, Response
+from ...spider.callback_results import results
 from ...url import resolve_or_keep
 from .contract import SpiderMiddleware
-from .hooks import FAILURES, Failures, Hook, HookFigures, results
+from .hooks import FAILURES, Failures, Hook, HookFigures
 
 log = logging.getLogger(__name__)
 

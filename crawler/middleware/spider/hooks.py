@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Coroutine,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -18,9 +10,9 @@ from typing import Any
 
 import gevent
 
-from ...data import Request, is_item
+from ...data import Request
 from ...errors import DropItem
-from ...spider.async_callback import driven, finished
+from ...spider.callback_results import results
 from ..download.contract import MiddlewareError
 
 #: The exceptions that cost only the output of the hook; any other one ends the greenlet.
@@ -121,29 +113,6 @@ class Hook:
         error = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
         error.__cause__ = failure
         return error
-
-
-def results(value: Any) -> Generator[Any, None, None]:
-    """
-    Yield the elements of what a hook returned; None has none.
-
-    A URL or an item is one element, although it may be iterable: mappings are, and so is
-    every pydantic model. A callback may be a coroutine or an asynchronous generator.
-    """
-    if isinstance(value, Coroutine):
-        value = finished(value)
-    if value is None:
-        return
-    if isinstance(value, AsyncIterator):
-        yield from driven(value)
-    elif (
-        isinstance(value, Request | str | bytes)
-        or is_item(value)
-        or not isinstance(value, Iterable)
-    ):
-        yield value
-    else:
-        yield from value
 
 
 def _checked(kind: str, passed: Any) -> Any:

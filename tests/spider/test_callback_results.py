@@ -1,13 +1,17 @@
 import asyncio
 import logging
+from dataclasses import dataclass
 
+import attrs
 import pytest
+from pydantic import BaseModel
 
-from crawler import Spider, crawl
+from crawler import Request, Spider, crawl
 from crawler.spider import ignored_hooks
-from crawler.spider.async_callback import driven, finished
+from crawler.spider.callback_results import driven, finished, results
 from crawler.testing import Site
 
+HOME = "http://site.test/"
 PAGES = {"/": '<a href="/next">', "/next": "end"}
 
 
@@ -85,3 +89,50 @@ def test_methods_that_nothing_calls_are_named_at_the_start(caplog):
     assert "Ported.closed() is never called: write close(self)" in caplog.text
     assert "Ported.from_crawler() is never called" in caplog.text
     assert list(ignored_hooks(Asynchronous())) == []
+
+
+@dataclass
+class Point:
+    x: int
+
+
+@dataclass
+class Path:
+    points: list
+
+    def __iter__(self):
+        return iter(self.points)
+
+
+@attrs.define
+class Place:
+    name: str
+
+    def __iter__(self):
+        return iter(self.name)
+
+
+class Product(BaseModel):
+    price: int
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (None, []),
+        ([], []),
+        ({"n": 1}, [{"n": 1}]),
+        (HOME, [HOME]),
+        (Request(HOME), [Request(HOME)]),
+        (Point(1), [Point(1)]),
+        (Path([1, 2]), [Path([1, 2])]),
+        (Place("here"), [Place("here")]),
+        (Product(price=3), [Product(price=3)]),
+        (({"n": 1}, HOME), [{"n": 1}, HOME]),
+        ((n for n in "ab"), ["a", "b"]),
+        ({"n": 1}.values(), [1]),
+        (5, [5]),
+    ],
+)
+def test_results_of_any_shape_are_read(value, read):
+    assert list(results(value)) == read

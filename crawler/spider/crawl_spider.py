@@ -1,0 +1,96 @@
+"""CrawlSpider: a spider that follows links by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..data import Request
+from .callback_results import results
+from .link_extractor import LinkExtractor
+from .page import Page
+from .spider import Spider
+
+#: The key in the meta of a request that holds the number of the rule that found it.
+_RULE = "rule"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    Links to follow, and what to do with the pages that they lead to.
+
+    *callback* is the name of a method of the spider, or None; *cb_kwargs* are keyword arguments
+    for it. *follow* is whether the rules apply to these pages too: by default, if there is no
+    callback. *process_links* is called with the URLs found on a page and returns those to follow;
+    *process_request* with each request and the page, and returns the request, or None to drop it.
+    """
+
+    link_extractor: LinkExtractor = field(default_factory=LinkExtractor)
+    callback: str | None = None
+    cb_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    follow: bool | None = None
+    process_links: Callable[[list[str]], Iterable[str]] | str | None = None
+    process_request: Callable[[Request, Page], Request | None] | str | None = None
+    errback: str | None = None
+
+    @property
+    def follows(self) -> bool:
+        return self.callback is None if self.follow is None else self.follow
+
+
+class CrawlSpider(Spider):
+    """
+    Follows the links that its *rules* extract; the first rule that extracts a URL counts.
+
+        class Shop(CrawlSpider):
+            start_urls = ["https://shop.example/"]
+            rules = [
+                Rule(LinkExtractor(allow=r"/category/")),
+                Rule(LinkExtractor(allow=r"/product/"), callback="parse_product"),
+            ]
+
+            def parse_product(self, page):
+                yield {"name": page.css("h1::text").get()}
+
+    Start pages go to parse_start_url(), which finds nothing by default.
+    """
+
+    rules: Collection[Rule] = ()
+
+    def parse(self, response: Page, **_: Any) -> Iterator[Any]:
+        yield from results(self.parse_start_url(response))
+        yield from self._follow(response)
+
+    def parse_start_url(self, response: Page) -> Any:  # noqa: ARG002
+        """Yield the items and requests found in a start page; by default none."""
+        return None
+
+    def parse_by_rule(self, response: Page) -> Iterator[Any]:
+        """Pass a page to the callback of the rule that found it, and apply the rules if it says so."""
+        rule = tuple(self.rules)[response.meta[_RULE]]
+        if rule.callback is not None:
+            callback: Callable[..., Any] = self.callback(rule.callback, "")
+            yield from results(callback(response, **rule.cb_kwargs))
+        if rule.follows:
+            yield from self._follow(response)
+
+    def _follow(self, page: Page) -> Iterator[Request]:
+        seen: set[str] = set()
+        for number, rule in enumerate(self.rules):
+            found = [url for url in rule.link_extractor.urls(page) if url not in seen]
+            seen.update(found)
+            process = self._method(rule.process_links)
+            for url in found if process is None else process(found):
+                request = self._request(url, number, rule, page)
+                if request is not None:
+                    yield request
+
+    def _request(self, url: str, number: int, rule: Rule, page: Page) -> Request | None:
+        request = Request(url, callback="parse_by_rule", errback=rule.errback, meta={_RULE: number})
+        process = self._method(rule.process_request)
+        return request if process is None else process(request, page)
+
+    def _method(self, named: Callable[..., Any] | str | None) -> Callable[..., Any] | None:
+        return getattr(self, named) if isinstance(named, str) else named
