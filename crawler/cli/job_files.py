@@ -10,7 +10,7 @@ import click
 
 from ..errors import CrawlerError
 from ..feed import Feed
-from ..job.directory import STATE, Job
+from ..job.directory import MARKER, STATE, Job
 from ..job.view import directory_name
 from ..report.gates import Gate
 from .options import JOBS, CrawlOptions
@@ -27,7 +27,7 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
 def open_job(options: CrawlOptions, name: str) -> Job:
     """Open the directory that --job names, or the one of *name*; --fresh empties it first."""
     path = Path(options.job or Path(JOBS) / directory_name(name))
-    if options.fresh and (path / STATE).exists():
+    if options.fresh and any((path / name).exists() for name in (STATE, MARKER)):
         if sys.stdin.isatty() and sys.stderr.isatty():
             click.confirm(f"Delete the state in {path} and start over?", abort=True, err=True)
         Job.clear(path)

@@ -10,6 +10,7 @@ import click
 from .text import printable, total
 
 if TYPE_CHECKING:
+    from ..frontier import Recovered, UrlCounts
     from ..job.directory import Job
 
 
@@ -21,9 +22,14 @@ def print_recovered(job: Job, pending: int) -> None:
 
 def _lines(job: Job, pending: int) -> Iterator[str]:
     found = job.recovered
-    if found is None or not found.counts.admitted:
+    if found is None:
         return
-    counts = found.counts
+    if found.counts.admitted:
+        yield from _continued(job, found.counts, pending)
+    yield from _losses(job, found)
+
+
+def _continued(job: Job, counts: UrlCounts, pending: int) -> Iterator[str]:
     ended = f"{counts.done} done, {total(counts.failed)} failed"
     if pending:
         yield f"continuing {job.path}: {ended}, {pending} left (--fresh starts over)"
@@ -31,6 +37,9 @@ def _lines(job: Job, pending: int) -> Iterator[str]:
         yield f"{job.path} has nothing left to do: {ended} (--fresh crawls again)"
     for change in job.changes:
         yield f"{job.path}: {change}"
+
+
+def _losses(job: Job, found: Recovered) -> Iterator[str]:
     if found.lost_commits is None:
         yield f"{job.path}: the last commits may be missing; their pages may be fetched again"
     elif found.lost_commits:

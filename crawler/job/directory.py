@@ -45,7 +45,7 @@ class Job:
             written = self.journal.store.fact("written")
             on_error.pop_all()
         #: Whether an earlier process has worked here.
-        self.has_begun = ends is not None
+        self.has_begun = self.journal.store.commits > 0
         self.outputs = JobOutputs(self.path, ends or {}, written or {})
         self.journal.commits.outputs = self.outputs
         #: What to do about a callback that never ends; None leaves it alone.

@@ -41,6 +41,20 @@ def test_fresh_starts_over(linked, tmp_path):
     assert len(records(tmp_path / "pages.jsonl")) == 13
 
 
+def test_fresh_starts_over_where_the_state_was_removed(linked, tmp_path):
+    command = ("crawl", linked.url("/"), *QUICK)
+    crawler(*command, cwd=tmp_path)
+    (tmp_path / job_of(linked) / "state.db").unlink()
+
+    refused = crawler(*command, cwd=tmp_path)
+    again = crawler(*command, "--fresh", cwd=tmp_path)
+
+    assert refused.returncode == 6
+    assert "commits are missing): put a copy back, or start over with --fresh" in refused.stderr
+    assert again.returncode == 0, again.stderr
+    assert len(records(tmp_path / job_of(linked) / "pages.jsonl")) == 13
+
+
 def test_fresh_asks_first_on_a_terminal(linked, tmp_path, terminal):
     command = ("crawl", linked.url("/"), *QUICK)
     crawler(*command, cwd=tmp_path)

@@ -20,6 +20,8 @@ STUCK = 7
 _PAIR = struct.Struct("<QQ")
 _SIZE = _PAIR.size
 _ALL_ONES = 2**64 - 1
+#: An entry that counts as damaged.
+_UNKNOWN = bytes(_SIZE)
 #: How many rows there is room for at first.
 _SLOTS = 64
 
@@ -33,12 +35,13 @@ class CrashMarker:
     written beside its complement, by which a damaged one is recognized.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, replaces_lost: bool = False) -> None:
+        """Open *path* or make it; if it *replaces_lost* marks, the number of commits is unknown."""
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             size = os.fstat(self._descriptor).st_size
             if size < _SIZE:
-                os.pwrite(self._descriptor, _packed(0), 0)
+                os.pwrite(self._descriptor, _UNKNOWN if replaces_lost else _packed(0), 0)
             self._map_slots(max(_SLOTS, size // _SIZE - 1))
         except BaseException:
             os.close(self._descriptor)

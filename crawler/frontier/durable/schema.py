@@ -65,18 +65,23 @@ _NOT_ITS_FAULT = {
 
 
 def open_marker(path: Path) -> CrashMarker:
-    """Open the crash marker of the state in *path*; formats before 2 had the first part of it."""
+    """
+    Open the crash marker of the state in *path*; formats before 2 had the first part of it.
+
+    The marker is made before the state, so a state without one has lost it.
+    """
     marker, before = path.with_suffix(".marker"), path.with_suffix(".pulse")
     if before.exists() and not marker.exists():
         before.replace(marker)
-    return CrashMarker(marker)
+    return CrashMarker(marker, replaces_lost=path.exists() and path.stat().st_size > 0)
 
 
 def open_state(path: Path, commits: int | None) -> sqlite3.Connection:
     """
-    Open the file, and make it if it is missing: then there must have been no *commits*.
+    Open the file, and make it if it is missing.
 
-    *commits* is None if their number is not known.
+    If it has no commit, there must have been none: *commits* is their number by the crash
+    marker, None if that is unknown. Otherwise a job would start over and write all its records again.
     """
     with ExitStack() as on_error:
         try:
@@ -85,9 +90,12 @@ def open_state(path: Path, commits: int | None) -> sqlite3.Connection:
             path.chmod(0o600)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            if not _was_made(path, connection, commits):
+            if not _has_tables(connection):
+                _expect_none(path, commits)
                 _create(connection)
             _check(path, connection)
+            if not _has_commits(connection):
+                _expect_none(path, commits)
         except sqlite3.DatabaseError as error:
             raise unusable(path, error) from error
         on_error.pop_all()
@@ -105,12 +113,20 @@ def damaged(path: Path, what: object) -> JobError:
     return JobError(f"{path} is damaged ({what}): put a copy back, or start over with --fresh")
 
 
-def _was_made(path: Path, connection: sqlite3.Connection, commits: int | None) -> bool:
+def _has_tables(connection: sqlite3.Connection) -> bool:
     """Return whether the file has a state: not if the process ended while it made the file."""
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if not tables and commits != 0:
-        raise damaged(path, f"{commits or 'all'} commits are missing")
     return bool(tables)
+
+
+def _has_commits(connection: sqlite3.Connection) -> bool:
+    (facts,) = connection.execute("SELECT count(*) FROM facts WHERE name = 'commits'").fetchone()
+    return bool(facts)
+
+
+def _expect_none(path: Path, commits: int | None) -> None:
+    if commits != 0:
+        raise damaged(path, f"{commits or 'all'} commits are missing")
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:

@@ -42,6 +42,9 @@ class Store:
             self._connection = open_state(self.path, self.marker.commits)
             #: How many there have been, in all processes.
             self.commits = int(self.fact("commits") or 0)
+            made = self.marker.commits
+            #: How many commits were made before that the file does not have; None if unknown.
+            self.lost_commits = None if made is None else max(0, made - self.commits)
         except BaseException:
             self._thread.kill()
             self.marker.close()
@@ -76,12 +79,6 @@ class Store:
                 raise damaged(self.path, f"the entry {name!r} was changed")
             return json.loads(value)
         return None
-
-    @property
-    def lost_commits(self) -> int | None:
-        """How many commits were made that the file does not have; None if that is not known."""
-        made = self.marker.commits
-        return None if made is None else max(0, made - self.commits)
 
     def rows(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield what *query* finds; only before the first commit."""
