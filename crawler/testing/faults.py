@@ -110,9 +110,10 @@ def status_line(line: str) -> Wire:
     return Wire(f"{line}\r\ncontent-length: 2\r\n\r\nok".encode(), End.CLOSE)
 
 
-def smuggled() -> Wire:
-    """Send a second, unrequested reply after a complete one, on a connection that stays open."""
-    return Wire(_whole() + _whole(b"<title>not yours</title>"))
+def smuggled(late: float = 0.0) -> Wire:
+    """Send a second, unrequested reply *late* seconds after a complete one, and stay connected."""
+    asked, unasked = _whole(), _whole(b"<title>not yours</title>")
+    return Wire(asked, late, unasked) if late else Wire(asked + unasked)
 
 
 def closing() -> Wire:

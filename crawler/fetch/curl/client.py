@@ -22,7 +22,8 @@ from ..limits import Limits
 from ..request_check import check, check_proxy_reply
 from .failures import fetch_error
 from .handle import AllowAddress, Handle
-from .multi import Multi
+from .kept_connections import KeptConnections
+from .multi import Failure, Multi
 from .options import tls_options, transfer_options
 
 log = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ class CurlFetch:
         self._ca_file = ca_file
         self._allow_address = AddressGuard() if allow_address is None else allow_address
         self._multi: Multi | None = None
+        self._kept = KeptConnections()
         self._lowered = False
         self._tidied_at = monotonic()
         self._idle: list[Handle] = []
@@ -124,10 +126,10 @@ class CurlFetch:
                 self._tidied_at = monotonic()
                 handle.forget_addresses(_ADDRESSES_LAST)
             if self._hosts is None:
-                failure = multi.perform(handle.easy)
+                failure = _transfer(multi, handle)
             else:
                 with self._hosts.slot(request.url):
-                    failure = multi.perform(handle.easy)
+                    failure = _transfer(multi, handle)
             if failure:
                 raise fetch_error(failure, handle, request)
             response = handle.response()
@@ -173,13 +175,22 @@ class CurlFetch:
         self._multi, self._idle = None, []
 
     def _new_handle(self) -> Handle:
-        return Handle(self._options, self.limits, self._allow_address)
+        return Handle(self._options, self.limits, self._allow_address, self._kept)
 
     @cached_property
     def _options(self) -> Mapping[int, Any]:
         return transfer_options(self.limits, self._user_agent) | tls_options(
             verify=self._verify, ca_file=self._ca_file
         )
+
+
+def _transfer(multi: Multi, handle: Handle) -> Failure | None:
+    """Run the transfer, on a new connection if the kept one was not fit: nothing was sent then."""
+    failure = multi.perform(handle)
+    if handle.is_unfit:
+        handle.connect_anew()
+        failure = multi.perform(handle)
+    return failure
 
 
 #: The clients that may have connections, which a forked child must not touch.

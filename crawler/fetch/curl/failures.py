@@ -61,6 +61,8 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
     """Return the error for *failure*, with which the transfer of *request* by *handle* ended."""
     code, text = failure
     text = text or handle.easy.errstr()
+    if handle.is_lost:
+        return FetchError("network", "the server closed a kept connection instead of replying")
     if handle.blocked_address and code == pycurl.E_COULDNT_CONNECT:
         return FetchError("blocked_address", f"{handle.blocked_address} is not allowed")
     if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and none_left()):

@@ -14,6 +14,7 @@ from ...errors import FetchError
 from ...http import content_coding as coding
 from ..file_descriptors import is_out_of_descriptors
 from ..limits import Limits
+from .kept_connections import KeptConnections
 from .options import milliseconds
 
 #: Returns whether a request may connect to an address: (ip, port, request).
@@ -23,6 +24,7 @@ _HEAD_ENDS = b"\r\n\r\n"
 _BLANK = (b"\r\n", b"\n")
 _CODED = b"content-encoding"
 _STATUS, _SECONDS = pycurl.RESPONSE_CODE, pycurl.TOTAL_TIME
+_SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _PLAIN = Request("http://plain.invalid/")
@@ -41,14 +43,21 @@ class Handle:
     """
 
     def __init__(
-        self, options: Mapping[int, Any], limits: Limits, allow_address: AllowAddress | None
+        self,
+        options: Mapping[int, Any],
+        limits: Limits,
+        allow_address: AllowAddress | None,
+        kept: KeptConnections,
     ) -> None:
         self.easy = pycurl.Curl()
         self.blocked_address = ""
         self.out_of_descriptors = False
+        #: The kept connection was not fit for a request, or was closed after it was sent.
+        self.is_unfit = self.is_lost = False
         self._options = options
         self.limits = limits
         self._allow_address = allow_address
+        self._kept = kept
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._opened: list[Any] = []
@@ -56,6 +65,7 @@ class Handle:
 
     def prepare(self, request: Request) -> None:
         self._request = request
+        self._is_sent = False
         self.easy.setopt(pycurl.URL, request.url)
         if request.headers is not self._headers:
             self._set_headers(request.headers)
@@ -67,6 +77,19 @@ class Handle:
             self._set_proxy(request.proxy)
         if request.body or request.method != "GET":
             self._set_method(request)
+        if request.attempts:
+            self.connect_anew()
+
+    def connect_anew(self) -> None:
+        """Use no kept connection for the next transfer."""
+        self._special = True
+        self.is_unfit = False
+        self.easy.setopt(pycurl.FRESH_CONNECT, 1)
+
+    def keep_connection(self) -> None:
+        """Note the connection that the transfer has made, if it has made one."""
+        if self._opened:
+            self._kept.add(self.easy)
 
     def forget_addresses(self, seconds: int) -> None:
         """Remove addresses older than *seconds* from libcurl's cache after this transfer."""
@@ -122,7 +145,9 @@ class Handle:
         self.easy.setopt(pycurl.WRITEFUNCTION, self._chunks.append)
         if self._allow_address is not None:
             self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        self.easy.setopt(pycurl.PREREQFUNCTION, self._before_request)
         self._request = _PLAIN
+        self._is_sent = False
         self._headers = _PLAIN.headers
         self._cookies = _PLAIN.cookies
         self._timeout = _PLAIN.timeout
@@ -161,13 +186,30 @@ class Handle:
             return
         self.easy.setopt(pycurl.CUSTOMREQUEST, request.method)
         if request.method not in _REPEATABLE:
-            # On a reused connection that has died libcurl would send the request again.
-            self.easy.setopt(pycurl.FRESH_CONNECT, 1)
+            # If a kept connection ends now, nobody can tell whether the request has arrived.
+            self.connect_anew()
         if request.body or request.method in _WITH_BODY:
             typed = "content-type" in map(str.lower, request.headers)
             suppressed = [b"Expect:"] if typed else [b"Expect:", b"Content-Type:"]
             self._set_headers(request.headers, *suppressed)
             self.easy.setopt(pycurl.POSTFIELDS, request.body)
+
+    def _before_request(self, *connection: Any) -> Any:
+        """
+        Refuse to send on a kept connection that is not fit, and to send a second time.
+
+        libcurl sends again, at once, if a kept connection ends without a reply. When a request
+        may be sent again is not for this client to decide, but for those who know the host's
+        delay.
+        """
+        if self._is_sent and not self._lines:
+            self.is_lost = True
+        elif not (self._opened or self._kept.is_fit(connection)):
+            self.is_unfit = True
+        else:
+            self._is_sent = True
+            return _SEND
+        return _DO_NOT_SEND
 
     def _open_socket(self, _purpose: int, address: Any) -> Any:
         """Open a socket to an allowed address; libcurl uses a duplicate of it."""

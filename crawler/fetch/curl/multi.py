@@ -10,6 +10,7 @@ from gevent import getcurrent
 from gevent.hub import Hub
 
 from ..._waiters import Waiters
+from .handle import Handle
 
 #: The error code of a failed transfer and libcurl's message.
 Failure: TypeAlias = "tuple[int, str]"
@@ -57,9 +58,9 @@ class Multi:
     def __len__(self) -> int:
         return len(self._running)
 
-    def perform(self, easy: pycurl.Curl) -> Failure | None:
+    def perform(self, handle: Handle) -> Failure | None:
         """Run the transfer and return its failure, if any; an exception cancels it."""
-        running = self._running
+        running, easy = self._running, handle.easy
         while len(running) >= self.max_connections:
             if self._closed:
                 return CLOSED
@@ -73,6 +74,8 @@ class Multi:
         try:
             while easy in running:
                 failure: Failure | None = self.hub.switch()
+            if failure is None:
+                handle.keep_connection()
         finally:
             running.pop(easy, None)
             self._remove(easy)

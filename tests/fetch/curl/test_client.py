@@ -148,16 +148,30 @@ def closing_on_second(answer):
     return site
 
 
-def test_a_kept_connection_that_dies_under_a_get_is_replaced():
+def test_no_request_is_sent_twice_when_a_kept_connection_ends():
     with closing_on_second("page") as site, CurlFetch() as fetch:
-        for _ in range(5):
-            assert fetch(Request(site.url())).body == b"page"
+        fetch(Request(site.url()))
+        with pytest.raises(FetchError) as caught:
+            fetch(Request(site.url("/?second")))
+
+    assert (caught.value.kind, "kept connection" in str(caught.value)) == ("network", True)
+    assert [hit.path for hit in site.requests] == ["/", "/?second"]
+
+
+def test_another_attempt_uses_no_kept_connection(serve):
+    site = serve({"/": "page"})
+
+    with CurlFetch() as fetch:
+        for attempts in [(), ("network",), (), ("network", "network")]:
+            assert fetch(Request(site.url(), attempts=attempts)).body == b"page"
+
+    assert site.connections == 3
 
 
 def test_a_post_is_never_sent_twice():
     with closing_on_second("page") as site, CurlFetch() as fetch:
         for number in range(5):
-            fetch(Request(site.url()))
+            fetch(Request(site.url(), attempts=("on a new connection",)))
             fetch(Request(site.url(), "POST", body=str(number)))
 
     posts = [hit.body for hit in site.requests if hit.method == "POST"]

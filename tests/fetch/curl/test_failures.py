@@ -5,6 +5,7 @@ from crawler.data import Request
 from crawler.fetch import Limits
 from crawler.fetch.curl.failures import fetch_error
 from crawler.fetch.curl.handle import Handle
+from crawler.fetch.curl.kept_connections import KeptConnections
 
 PLAIN = Request("http://site.test/")
 PROXIED = Request("http://site.test/", proxy="http://proxy.test:3128")
@@ -12,7 +13,7 @@ PROXIED = Request("http://site.test/", proxy="http://proxy.test:3128")
 
 @pytest.fixture
 def handle():
-    handle = Handle({}, Limits(), None)
+    handle = Handle({}, Limits(), None, KeptConnections())
     yield handle
     handle.close()
 
@@ -66,6 +67,14 @@ def test_a_refused_address_is_named(handle):
     error = fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PLAIN)
 
     assert (error.kind, error.detail) == ("blocked_address", "127.0.0.1:80 is not allowed")
+
+
+def test_a_connection_that_ended_with_a_request_is_named(handle):
+    handle.is_lost = True
+
+    error = fetch_error((pycurl.E_ABORTED_BY_CALLBACK, ""), handle, PLAIN)
+
+    assert (error.kind, "kept connection" in error.detail) == ("network", True)
 
 
 def test_a_lack_of_descriptors_outweighs_the_code(handle):

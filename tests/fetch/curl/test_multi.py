@@ -10,7 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, FetchError, Request
+from crawler.fetch import Limits
 from crawler.fetch.curl import multi
+from crawler.fetch.curl.handle import Handle
+from crawler.fetch.curl.kept_connections import KeptConnections
 from crawler.testing import LoopbackSite, Reply, faults
 
 
@@ -204,27 +207,31 @@ def play(played, script, visited):
     played.close()
 
 
+def new_handle():
+    return Handle({}, Limits(), None, KeptConnections())
+
+
 def test_a_transfer_that_cannot_start_fails_and_the_others_continue(site):
-    elsewhere, easy = pycurl.CurlMulti(), pycurl.Curl()
-    elsewhere.add_handle(easy)
+    elsewhere, handle = pycurl.CurlMulti(), new_handle()
+    elsewhere.add_handle(handle.easy)
     with CurlFetch() as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
-        failing = gevent.spawn(fetch._multi.perform, easy)
+        failing = gevent.spawn(fetch._multi.perform, handle)
         going = gevent.spawn(fetch, Request(site.url()))
 
         assert failing.get()[0] == pycurl.E_FAILED_INIT
         assert going.get().status == 200
-    elsewhere.remove_handle(easy)
+    elsewhere.remove_handle(handle.easy)
 
 
 def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visited):
     hits = []
     visited.on_hit = lambda: hits.append(1)
-    easy = pycurl.Curl()
-    easy.setopt(pycurl.URL, site.url())
+    handle = new_handle()
+    handle.prepare(Request(site.url()))
     with CurlFetch() as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
-        waiting = gevent.spawn(fetch._multi.perform, easy)
+        waiting = gevent.spawn(fetch._multi.perform, handle)
         get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same iteration
         waiting.join()
         fetch(Request(site.url()))
