@@ -26,7 +26,7 @@ from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
 from .scheduler import Scheduler, Status
 from .settings import Settings
-from .spider import Spider, first_requests, ignored_hooks
+from .spider import ItemPipelines, Spider, first_requests, ignored_hooks
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def stream(
     Start to crawl *spider* and return at once: iterate over the result to get the items.
 
     *middlewares* come before those of the spider. *feeds* are processors that see each item
-    before it is yielded. Other keywords are settings: ``stream(Quotes(), delay=0.5)``.
+    after the pipelines of the spider, before it is yielded. Other keywords are settings: ``stream(Quotes(), delay=0.5)``.
 
     With a *job*, or the path of its directory, every step is recorded there, and the crawl
     continues where the last one in that directory ended, whatever ended it.
@@ -59,6 +59,7 @@ def stream(
         log.warning("%s", sentence)
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
+    pipelines = ItemPipelines([*settings.pipelines, *spider.pipelines], spider)
     result = CrawlResult(spider, Scheduler(), chain)
     with ExitStack() as cleanup:
         # A `fetch` that reads an archive may have a length of 0: compare it with None.
@@ -68,8 +69,11 @@ def stream(
         fetch_one = partial(_fetch_within, result.scheduler, download, job)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
-        _init_scheduler(result, settings, job, Downloader(download), analyzers, feeds)
+        processors = [*pipelines.processors, *feeds]
+        _init_scheduler(result, settings, job, Downloader(download), analyzers, processors)
         _open_spider(result, fetch_one, cleanup)
+        pipelines.open()
+        cleanup.callback(pipelines.close)
         cleanup.enter_context(started(remote, chain))
         if job is not None:
             job.begin(_description(spider, settings))
@@ -129,11 +133,10 @@ def _init_scheduler(
     job: Job | None,
     downloader: Downloader,
     analyzers: Sequence[Analyzer],
-    feeds: Collection[Callable[[Any], Any]],
+    processors: Collection[Callable[[Any], Any]],
 ) -> None:
     """Initialize the scheduler of *result* with its modules, and connect it with *job*."""
-    processors = [*feeds, result.add_item]
-    pipeline = Pipeline(*processors, keep=job.outputs.keep if job else bool)
+    pipeline = Pipeline(*processors, result.add_item, keep=job.outputs.keep if job else bool)
     requests = settings.request_args()
     modules = settings.module_args(
         downloaders=[downloader], analyzers=analyzers, pipelines=[pipeline]

@@ -51,6 +51,7 @@ class Settings:
     ca_file: Path | None = None
     allow_private: bool = False
     allow_addresses: Sequence[str] = ()
+    pipelines: Sequence[str] = ()
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())

@@ -267,6 +267,13 @@ SECTIONS = {
             "Private hosts, IP addresses and networks (10.0.0.0/8) that links may lead to anyway.",
         ),
     ),
+    "Items": (
+        Setting(
+            "pipelines",
+            LIST,
+            "What is done to each item before the pipelines of the spider: MODULE:NAME of functions or classes.",
+        ),
+    ),
     "Pools": (
         *_pool("req", "requests"),
         *_pool("resp", "responses"),

@@ -1,6 +1,7 @@
 """What authors of spiders use: spiders, pages, links, sitemaps and news feeds."""
 
 from .crawl_spider import CrawlSpider, Rule
+from .item_pipelines import ItemPipelines
 from .link_extractor import FoundLink, LinkExtractor
 from .links import links, title
 from .listing_spiders import NewsFeedSpider, SitemapSpider
@@ -14,6 +15,7 @@ from .spider import Spider, first_requests, ignored_hooks
 __all__ = [
     "CrawlSpider",
     "FoundLink",
+    "ItemPipelines",
     "LinkExtractor",
     "NewsEntry",
     "NewsFeed",

@@ -40,6 +40,8 @@ class Spider:
     #: Spider middlewares of this spider, below those of the crawl; instances, classes or factories.
     middlewares: Collection[Any] = ()
     download_middlewares: Collection[Any] = ()
+    #: What is done to each item, in order: functions of an item, or see ItemPipelines.
+    pipelines: Collection[Any] = ()
     settings: Mapping[str, Any] = {}
     handle_httpstatus_list: Collection[int] = ()
 

@@ -1,0 +1,143 @@
+import sys
+
+import pytest
+
+from crawler import DropItem, Spider, crawl
+from crawler.spider import ItemPipelines
+from crawler.testing import Site
+
+PAGES = {"/": "home"}
+
+
+class One(Spider):
+    start_urls = ["http://site.test/"]
+    settings = {"delay": 0}
+
+    def parse(self, page):
+        yield {"text": page.text, "by": []}
+
+
+def add(name):
+    def process(item):
+        item["by"].append(name)
+        return item
+
+    return process
+
+
+class Recording:
+    def __init__(self):
+        self.calls = []
+
+    def open_spider(self, spider):
+        self.calls.append(("open", spider.name))
+
+    def process_item(self, item, spider):
+        item["by"].append(spider.name)
+        self.calls.append("item")
+        return item
+
+    def close_spider(self):
+        self.calls.append("close")
+
+
+def test_pipelines_of_a_spider_see_each_item_in_their_order():
+    recording = Recording()
+
+    class Spidered(One):
+        pipelines = [add("first"), recording, add("last")]
+
+    result = crawl(Spidered(), fetch=Site(PAGES))
+
+    assert result.items == [{"text": "home", "by": ["first", "spidered", "last"]}]
+    assert recording.calls == [("open", "spidered"), "item", "close"]
+
+
+def test_a_class_makes_one_pipeline_for_each_crawl():
+    class Numbering:
+        def __init__(self):
+            self.number = 0
+
+        def process_item(self, item):
+            self.number += 1
+            return item | {"number": self.number}
+
+    class Spidered(One):
+        pipelines = [Numbering]
+
+    for _ in range(2):
+        assert crawl(Spidered(), fetch=Site(PAGES)).items[0]["number"] == 1
+
+
+def test_a_dropped_item_reaches_no_feed():
+    def drop(item):
+        raise DropItem("no need")
+
+    class Spidered(One):
+        pipelines = [drop]
+
+    written = []
+    result = crawl(Spidered(), fetch=Site(PAGES), feeds=[lambda item: written.append(item) or item])
+
+    assert result.items == written == []
+    assert result.summary.items.dropped == 1
+
+
+def test_a_project_names_its_pipelines_in_a_setting(tmp_path, monkeypatch):
+    (tmp_path / "shop_pipelines.py").write_text(
+        "def clean(item):\n    return item | {'clean': True}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    class Spidered(One):
+        pipelines = [lambda item: item | {"later": item["clean"]}]
+
+    result = crawl(Spidered(), fetch=Site(PAGES), pipelines=["shop_pipelines:clean"])
+    sys.modules.pop("shop_pipelines")
+
+    assert result.items[0]["later"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["nowhere.pipelines:Clean"], "'nowhere.pipelines:Clean' must be MODULE:NAME"),
+        (["crawler:nothing"], "'crawler:nothing' must be MODULE:NAME"),
+        ([""], "'' must be MODULE:NAME"),
+        ([5], "must be a function of an item, or have process_item"),
+    ],
+)
+def test_what_is_not_a_pipeline_is_refused_at_the_start(given, message):
+    with pytest.raises(ValueError, match=message):
+        ItemPipelines(given, One())
+
+
+def test_what_was_opened_is_closed_if_the_next_one_cannot_be_opened():
+    class Broken:
+        def open_spider(self, spider):
+            raise OSError("no disk")
+
+        def process_item(self, item):
+            return item
+
+    recording = Recording()
+
+    class Spidered(One):
+        pipelines = [recording, Broken()]
+
+    with pytest.raises(OSError, match="no disk"):
+        crawl(Spidered(), fetch=Site(PAGES))
+    assert recording.calls == [("open", "spidered"), "close"]
+
+
+def test_an_error_names_the_pipeline():
+    class Failing:
+        def process_item(self, item, spider):
+            raise KeyError("price")
+
+    class Spidered(One):
+        pipelines = [Failing]
+
+    result = crawl(Spidered(), fetch=Site(PAGES))
+
+    assert "KeyError: 'price'" in str(result.errors[0])
