@@ -18,6 +18,7 @@ ALLOWED = {
     "charset": set(),
     "data": {"charset", "request_content"},
     "errors": {"data"},
+    "items": set(),
     "request_content": set(),
     "url": {"errors"},
     "serialization": {"data", "errors"},
