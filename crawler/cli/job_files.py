@@ -31,7 +31,10 @@ def open_job(options: CrawlOptions, name: str) -> Job:
         if sys.stdin.isatty() and sys.stderr.isatty():
             click.confirm(f"Delete the state in {path} and start over?", abort=True, err=True)
         Job.clear(path)
-    return Job(path)
+    job = Job(path)
+    if options.retry_failed is not None:
+        job.retry_failed(*filter(None, [options.retry_failed]))
+    return job
 
 
 def open_feeds(job: Job, options: CrawlOptions, default: str) -> list[Feed]:

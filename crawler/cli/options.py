@@ -75,6 +75,7 @@ class CrawlOptions:
 
     job: str | None
     fresh: bool
+    retry_failed: str | None
     as_json: bool
     append_to: Sequence[str]
     write_to: Sequence[str]
@@ -92,6 +93,13 @@ _CRAWL_OPTIONS = (
         help="The job directory, with the state of the crawl.  [default: below ./crawls]",
     ),
     click.option("--fresh", is_flag=True, help="Start over instead of continuing the job."),
+    click.option(
+        "--retry-failed",
+        is_flag=False,
+        flag_value="",
+        metavar="[REASON]",
+        help="Fetch the failed pages of the job again, or those with this reason, such as timeout.",
+    ),
     click.option(
         "--analyzers",
         type=click.IntRange(0),

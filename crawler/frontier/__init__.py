@@ -11,7 +11,7 @@ from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
 from .budget import Budget
 from .contract import FrontierContract, FrontierView, Next, Taken
-from .durable.recovery import Recovered
+from .durable.recovery import FailedPages, Recovered
 from .durable.sqlite_journal import SqliteJournal
 from .frontier import Frontier
 from .hosts.host import HostFigures
@@ -25,6 +25,7 @@ __all__ = [
     "BloomSeen",
     "Budget",
     "ExactSeen",
+    "FailedPages",
     "Frontier",
     "FrontierContract",
     "FrontierView",

@@ -15,7 +15,7 @@ from typing import Any, Self
 from ..data import Request
 from ..errors import JobError
 from ..feed import Feed, WarcWriter
-from ..frontier import Recovered, SqliteJournal
+from ..frontier import FailedPages, Recovered, SqliteJournal
 from .outputs import JobOutputs
 
 STATE = "state.db"
@@ -94,6 +94,10 @@ class Job:
         draft.write_text(json.dumps(about, indent=2, default=str) + "\n")
         draft.replace(self.path / ABOUT)
         self.journal.commits.flush(anyway=True)
+
+    def retry_failed(self, *reasons: str) -> None:
+        """Fetch the pages again that failed, for one of *reasons* if any is given; call it first."""
+        self.journal.retried = FailedPages(reasons)
 
     def note(self, name: str, value: Any) -> None:
         """Write down *value*, which JSON must know, by *name*; the last one counts."""

@@ -128,7 +128,7 @@ def test_a_job_that_could_not_be_opened_lets_go_of_its_directory(tmp_path):
     with pytest.raises(JobError, match="is damaged"):
         Job(tmp_path)
 
-    (tmp_path / "state.db").unlink()
+    Job.clear(tmp_path)
 
     with Job(tmp_path) as job:
         assert job.outputs.feeds == []

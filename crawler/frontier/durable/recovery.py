@@ -52,6 +52,13 @@ _LEAST = 700_000
 Values = tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class FailedPages:
+    """The pages of a job that have failed for one of *reasons*, or for any if there is none."""
+
+    reasons: tuple[str, ...] = ()
+
+
 @dataclass
 class Recovered:
     """
@@ -77,10 +84,18 @@ class Recovered:
     counts: UrlCounts = field(default_factory=UrlCounts)
 
 
-def recover(store: Store, traps: TrapGuard, *, window: int) -> Recovered:
-    """Read all of *store*, repair what can be repaired, and let new ids start above the last one."""
+def recover(
+    store: Store, traps: TrapGuard, *, window: int, retried: FailedPages | None = None
+) -> Recovered:
+    """
+    Read all of *store*, repair what can be repaired, and let new ids start above the last one.
+
+    Pages among *retried* wait again.
+    """
     with store.change_all() as change:
         _requeue(change)
+        if retried is not None:
+            _retry(change, retried)
         rows, waiting, last = next(store.rows(_COUNTS))
         found = Recovered(BloomSeen(max(rows, _LEAST)), lost_commits=store.lost_commits)
         _take_figures(store, found)
@@ -231,6 +246,14 @@ def _requeue(change: Any) -> None:
         f"{_REOPEN} WHERE status = 'refused' AND reason IN ({','.join('?' * len(CUT_OFF))})",
         *CUT_OFF,
     )
+
+
+def _retry(change: Any, pages: FailedPages) -> None:
+    """Let *pages* wait again, from the start, and forget the failures of their hosts."""
+    among = f"AND reason IN ({','.join('?' * len(pages.reasons))})" if pages.reasons else ""
+    if change(f"{_REOPEN} WHERE status = 'failed' {among}", *pages.reasons):
+        change("DELETE FROM hosts WHERE failures > 0")
+        change("DELETE FROM strikes")
 
 
 def _strike(store: Store, found: Recovered, change: Any) -> None:

@@ -19,7 +19,7 @@ from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import HostFacts, PageEnd, Restored
-from .recovery import CUT_OFF, Recovered, facts_of_hosts, facts_of_robots, recover
+from .recovery import CUT_OFF, FailedPages, Recovered, facts_of_hosts, facts_of_robots, recover
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
 
@@ -41,6 +41,8 @@ class SqliteJournal:
         self.commits = GroupCommit(self.store)
         #: What was found when the frontier began; None before.
         self.recovered: Recovered | None = None
+        #: The failed pages that are to be fetched again when the frontier begins.
+        self.retried: FailedPages | None = None
         self.marks = AnalysisMarks(self.store.marker)
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
@@ -50,7 +52,9 @@ class SqliteJournal:
     # -- the beginning and the end -----------------------------------------------------------------
 
     def restore(self, traps: TrapGuard) -> Restored:
-        self.recovered = found = recover(self.store, traps, window=self.overflow.window)
+        self.recovered = found = recover(
+            self.store, traps, window=self.overflow.window, retried=self.retried
+        )
         self.overflow.found = found
         self._least_number = rows.number(new_id())
         return Restored(

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.testing import LoopbackSite, Reply
 
-from ..conftest import CRAWLER, crawler_process
+from ..conftest import CRAWLER, crawler, crawler_process
 
 
 @pytest.fixture
@@ -140,3 +140,22 @@ def _communicate(process):
         while process.poll() is None:
             gevent.sleep(0.02)
     return process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("option", "fetched"),
+    [
+        ([], 0),
+        (["--retry-failed"], 1),
+        (["--retry-failed=http_404"], 0),
+        (["--retry-failed=connect"], 1),
+    ],
+)
+def test_failed_pages_are_fetched_again_when_that_is_asked_for(tmp_path, option, fetched):
+    args = ("crawl", "http://127.0.0.1:9/", "-s", "retries=1", "-s", "robots=no", "--json")
+    crawler(*args, cwd=tmp_path)
+
+    again = crawler(*args, *option, cwd=tmp_path)
+
+    assert again.returncode == 1, again.stderr
+    assert json.loads(again.stdout)["downloaders"][0]["called"] == fetched
