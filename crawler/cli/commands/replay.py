@@ -17,6 +17,18 @@ from ..spider_file import load_spider
 if TYPE_CHECKING:
     from ...feed import WarcSite
 
+#: An archive is not to be waited for. A retry gets the answer that it got in the crawl.
+_OFFLINE = {
+    "robots": False,
+    "delay": 0,
+    "retries.wait": 0,
+    "politeness.latency_factor": 0,
+    "politeness.backoff": 0,
+    "politeness.throttle": 0,
+    "politeness.max_retry_after": 0,
+    "politeness.give_up_after": 1_000_000,
+}
+
 
 @click.command()
 @click.argument("archive", type=click.Path(exists=True, dir_okay=False))
@@ -52,8 +64,7 @@ def replay(
     from ..report import print_errors
 
     loaded = load_spider(spider, arguments)
-    offline = {"robots": False, "delay": 0, "retries": 1}
-    settings = load_settings(assigned, loaded, **offline)
+    settings = load_settings(assigned, loaded, **_OFFLINE)
     with WarcSite(archive) as site:
         _check_whole(site)
         result = crawl(loaded, fetch=site, settings=settings)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from crawler.data import Response
+from crawler.feed import WarcWriter
 from crawler.testing import LoopbackSite
 
 from ..conftest import crawler
@@ -41,6 +43,21 @@ def test_a_whole_archive_gives_the_items_and_nothing_else(home, name):
     assert (done.returncode, done.stderr) == (0, "")
     titles = [json.loads(line)["title"] for line in done.stdout.splitlines()]
     assert sorted(titles) == ["A", "Home"]
+
+
+def test_a_page_that_was_answered_after_a_retry_is_replayed(tmp_path):
+    path = tmp_path / "a.warc.gz"
+    with WarcWriter(path) as writer:
+        for status, title in ((503, "Busy"), (503, "Busy"), (200, "Home")):
+            body = f"<title>{title}</title>".encode()
+            headers = {"content-type": "text/html", "retry-after": "3600"}
+            writer(Response("http://site.test/", status, headers, body))
+    (tmp_path / "titles.py").write_text(SPIDER % "http://site.test/")
+
+    done = crawler("replay", "a.warc.gz", "titles.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"title": "Home"}
 
 
 def test_a_page_that_is_not_in_the_archive_is_reported(home):
