@@ -12,7 +12,7 @@ import pytest
 
 from crawler import crawl
 from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS
-from crawler.bench.kill.output_check import check_outputs
+from crawler.bench.kill.output_check import OutputCheck, check_outputs
 from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed import append_file as file
@@ -69,7 +69,7 @@ def check_failed(path, code, failure):
 def check_whole(path, site, code):
     assert code == 0
     found = check_outputs(path, set(site.pages))
-    assert (found.lost, found.doubled, found.problems) == (0, 0, [])
+    assert found == OutputCheck(0, 0, 0, 0, [])
 
 
 def survives(path, site, capfd, **how):

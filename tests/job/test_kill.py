@@ -1,11 +1,11 @@
-"""kill -9 at any moment costs a few fetches, never a page, and no record is there twice."""
+"""kill -9 at any moment costs a few fetches, never a page or an exchange, and nothing is there twice."""
 
 import pytest
 
 from crawler.bench.kill import kills as kill
 from crawler.bench.kill.killed_crawl import IN_FLIGHT
 
-SMALL = kill.SlowSite(pages=150, delay=0.02)
+SMALL = kill.SlowSite(pages=70, delay=0.02)
 
 
 @pytest.mark.timeout(180)

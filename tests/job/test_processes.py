@@ -12,13 +12,15 @@ import gevent
 import pytest
 from gevent import subprocess as cooperative
 
-from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS
+from crawler.bench.kill.killed_crawl import ARCHIVE, FEEDS, SETTINGS
 from crawler.bench.kill.moments import after, locked
-from crawler.bench.kill.trial import SlowSite, Trial
+from crawler.bench.kill.slow_site import SlowSite
+from crawler.bench.kill.trial import Trial
 from crawler.errors import JobError
 from crawler.frontier.durable.crash_marker import CrashMarker
 from crawler.job.directory import Job
-from crawler.testing import LoopbackSite
+from crawler.settings import Settings
+from crawler.testing import LoopbackSite, Reply, generated_site
 
 GRACE = 15
 
@@ -54,8 +56,11 @@ class CommandLine(Trial):
     @property
     def command(self):
         feeds = [option for name in FEEDS for option in ("-o", str(self.folder / name))]
-        in_a_hurry = ["--delay", "0", "--per-host", "8", "-s", "politeness.latency_factor=0"]
-        options = [*feeds, *in_a_hurry, "--depth", "none", "--warc", str(self.folder / ARCHIVE)]
+        given = Settings.load(code=SETTINGS).explain(*SETTINGS)
+        settings = [
+            word for one in given for word in ("-s", f"{one.name}={one.type.write(one.value)}")
+        ]
+        options = [*feeds, *settings, "--warc", str(self.folder / ARCHIVE)]
         command = [sys.executable, "-m", "crawler", "crawl", self.site.url()]
         return [*command, "--job", str(self.folder), *options]
 
@@ -70,6 +75,7 @@ def survives_sigterm(path, site, number, seed, kind=CommandLine):
     # 3 says that it was stopped early; before it listens, a signal just ends a process.
     assert set(codes) <= {0, 3, -signal.SIGTERM}
     assert (trial.problems, found.lost, found.doubled) == ([], 0, 0)
+    assert (found.exchanges_lost, found.exchanges_doubled) == (0, 0)
     if -signal.SIGTERM not in codes:
         assert trial.refetched == 0
     else:
@@ -83,7 +89,7 @@ def test_sigterm_loses_nothing(tmp_path, kind):
     codes = [
         code
         for seed in range(2)
-        for code in survives_sigterm(tmp_path / str(seed), SlowSite(150, 0.02), 2, seed, kind)
+        for code in survives_sigterm(tmp_path / str(seed), SlowSite(80, 0.02), 2, seed, kind)
     ]
 
     assert 3 in codes
@@ -169,7 +175,8 @@ FATAL = {
 
 @pytest.fixture
 def site():
-    with LoopbackSite(SlowSite(pages=30).served().pages) as site:
+    pages = generated_site(pages=30, size=1500)
+    with LoopbackSite({path: Reply(body=pages[path], delay=0.01) for path in pages}) as site:
         yield site
 
 

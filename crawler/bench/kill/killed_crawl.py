@@ -23,6 +23,7 @@ from ...job.directory import Job
 from ...result import CrawlResult
 from ...spider import PageSpider
 from ..measuring.child import end_with
+from .slow_site import ATTEMPTS, AWAY, HOME
 
 #: The maximum number of requests in flight.
 IN_FLIGHT = 8
@@ -32,13 +33,21 @@ ARCHIVE = "pages.warc.gz"
 _CHECKPOINT = 64
 
 
-_SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "depth": None,
-    "delay": 0,
-    "politeness.latency_factor": 0,
+    "domains": [HOME, AWAY],
+    "allow_private": True,
+    "robots": True,
     "concurrency": IN_FLIGHT,
     "per_host": IN_FLIGHT,
-    "allow_private": True,
+    "delay": 0,
+    "politeness.latency_factor": 0,
+    "politeness.throttle": 0.01,
+    "politeness.max_backoff": 0.02,
+    "politeness.give_up_after": 1_000_000,
+    "politeness.probe_after": 1_000_000,
+    "retries": ATTEMPTS,
+    "retries.wait": 0.01,
 }
 
 
@@ -56,7 +65,7 @@ def _crawl(job: Job, url: str) -> int:
         job.open_feed(str(job.path / name))
     job.open_archive(str(job.path / ARCHIVE))
     next(job.journal.store.rows(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}"))
-    result = stream(PageSpider(start_urls=[url]), job=job, **_SETTINGS)
+    result = stream(PageSpider(start_urls=[url]), job=job, **SETTINGS)
     _stop_on_sigterm(result)
     deque(result, maxlen=0)
     result.wait()

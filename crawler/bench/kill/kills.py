@@ -5,6 +5,8 @@ What SIGKILL costs: a crawl is killed and continued again and again; no page may
 
 The site has a known set of pages and runs in this process, so that it outlives the kills and counts
 repeated requests. Each crawl is a process of its own, in a job directory, with every kind of output.
+At its end every feed must have every page once, and the archive every exchange of the job once; a
+replay of the archive must give the records of the feeds.
 """
 
 from __future__ import annotations
@@ -22,10 +24,18 @@ from ..measuring.child import BenchError
 from ..measuring.report import Report, Samples, Target, table, text
 from .killed_crawl import IN_FLIGHT
 from .moments import KINDS
-from .trial import Moment, SlowSite, Trial
+from .slow_site import SlowSite
+from .trial import Moment, Trial
 
 #: The kinds of the trials of one round.
 _ROUND = ("anywhere", *KINDS, "anywhere", "anywhere")
+#: By measure, what is counted of the outputs of a trial; none is right.
+_FAULTS = {
+    "lost": "pages lost",
+    "doubled": "records written twice",
+    "exchanges_lost": "exchanges lost",
+    "exchanges_doubled": "exchanges archived twice",
+}
 
 
 def run(
@@ -58,8 +68,9 @@ def undisturbed(folder: Path, site: SlowSite) -> tuple[float, float]:
     with trial.site:
         trial.finish(trial.start())
     ended = time.monotonic()
-    if trial.problems or trial.check().lost or trial.refetched:
-        raise BenchError(f"the crawl fails even without a kill: {trial.problems}")
+    found = trial.check()
+    if trial.problems or trial.refetched or any(getattr(found, name) for name in _FAULTS):
+        raise BenchError(f"the crawl fails even without a kill: {found}, {trial.problems}")
     return trial.site.requests[0].at - began, ended - began
 
 
@@ -69,10 +80,10 @@ def _sample(samples: Samples, moments: tuple[Moment, ...], trial: Trial) -> list
         for moment in moments:
             trial.kill(moment)
         trial.finish(trial.start())
-    found = {"lost": len(trial.site.pages), "doubled": 0}
+    found = dict.fromkeys(_FAULTS, 0) | {"lost": len(trial.site.pages)}
     if not trial.problems:
         found = vars(trial.check())
-    numbers = {"kills": trial.kills, "trials": 1} | {n: found[n] for n in ("lost", "doubled")}
+    numbers = {"kills": trial.kills, "trials": 1} | {name: found[name] for name in _FAULTS}
     for name, number in numbers.items():
         samples.setdefault(name, []).append(number)
     samples.setdefault("refetched", []).extend(trial.refetched_for())
@@ -82,9 +93,8 @@ def _sample(samples: Samples, moments: tuple[Moment, ...], trial: Trial) -> list
 def _targets(rows: dict[str, Samples], problems: int) -> list[Target]:
     most = max((max(samples["refetched"]) for samples in rows.values()), default=0.0)
     return [
-        Target("pages lost", _sum(rows, "lost"), 0),
-        Target("records written twice", _sum(rows, "doubled"), 0),
-        Target("pages refetched per kill, at most", most, IN_FLIGHT + GROUP),
+        *(Target(text, _sum(rows, name), 0) for name, text in _FAULTS.items()),
+        Target("requests repeated per kill, at most", most, IN_FLIGHT + GROUP),
         Target("crawls that failed", problems, 0),
     ]
 
@@ -99,14 +109,13 @@ def _refetched(samples: Samples) -> str:
 
 
 def show(report: Report) -> str:
-    head = ("killed", "crawls", "kills", "pages lost", "records twice", "refetched per kill")
+    head = ("killed", "crawls", "kills", *_FAULTS.values(), "requests repeated per kill")
     rows = [
         (
             kind,
             f"{sum(samples['trials']):.0f}",
             f"{sum(samples['kills']):.0f}",
-            f"{sum(samples['lost']):.0f}",
-            f"{sum(samples['doubled']):.0f}",
+            *(f"{sum(samples[name]):.0f}" for name in _FAULTS),
             _refetched(samples),
         )
         for kind, samples in report.rows.items()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gevent import subprocess
 
+from .slow_site import recorded
 from .trial import Moment, Trial
 
 
@@ -44,7 +45,8 @@ def checkpoint(trial: Trial, _: object) -> Iterator[None]:
 
 def shutdown(trial: Trial, _: object) -> Iterator[None]:
     """Wait until every page has been requested, and a little longer."""
-    while len(trial.hits) < len(trial.site.pages):
+    pages = recorded(trial.site.pages)
+    while not pages <= trial.hits.keys():
         yield
     yield from after(trial.rng.uniform(0, 0.2))
 

@@ -1,4 +1,4 @@
-"""Checks that every output of a job directory has every page exactly once."""
+"""Checks that every feed of a job directory has every page exactly once."""
 
 from __future__ import annotations
 
@@ -14,27 +14,37 @@ from pathlib import Path
 from typing import Any
 
 from ...feed import parquet_columns as columns
-from ...feed.warc.reader import records
+from ...feed.warc.writer import address
 from ...job.directory import STATE
-from .killed_crawl import ARCHIVE, FEEDS
+from .archive_check import exchanges_lost_and_doubled
+from .killed_crawl import FEEDS
 
-#: The fields of a record that do not depend on how the crawl went.
-_FIELDS = ("url", "status", "bytes", "title")
+#: Outcomes of URLs that have no record: robots.txt forbids them, or they lead to a known page.
+_WITHOUT_RECORD = {("refused", "robots"), ("refused", "seen")}
+#: The fields of a record that do not depend on how the crawl went, besides its URL.
+_FIELDS = ("status", "bytes", "title")
 
 Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class OutputCheck:
-    """The pages missing from an output, the records that are there twice, and other problems."""
+    """
+    What is wrong with the outputs.
+
+    Pages missing from a feed, records that are there twice, exchanges missing from the archive,
+    exchanges that are there twice, and other problems.
+    """
 
     lost: int
     doubled: int
+    exchanges_lost: int
+    exchanges_doubled: int
     problems: list[str]
 
 
 def check_outputs(folder: Path, pages: AbstractSet[str]) -> OutputCheck:
-    """Compare the outputs in *folder* with the URLs of all *pages*."""
+    """Compare the outputs in *folder* with the URLs of all *pages* that have a record."""
     found = {name: read(folder / name) for name, read in _READERS.items()}
     lost: set[str] = set()
     doubled, problems = 0, list(_state_problems(folder))
@@ -47,49 +57,43 @@ def check_outputs(folder: Path, pages: AbstractSet[str]) -> OutputCheck:
     lines, *others = (sorted(found[name]) for name in FEEDS)
     if any(other != lines for other in others):
         problems.append("the feeds have different records")
-    return OutputCheck(len(lost), doubled, problems)
+    return OutputCheck(len(lost), doubled, *exchanges_lost_and_doubled(folder), problems)
 
 
 def _state_problems(folder: Path) -> Iterator[str]:
     with closing(sqlite3.connect(folder / STATE)) as connection:
-        counted = dict(connection.execute("SELECT status, count(*) FROM urls GROUP BY status"))
-    if counted.keys() != {"done"}:
-        yield f"not all URLs are done: {counted}"
+        counted = connection.execute("SELECT status, reason, count(*) FROM urls GROUP BY 1, 2")
+        for status, reason, number in counted:
+            if status != "done" and (status, reason) not in _WITHOUT_RECORD:
+                yield f"{number} URLs are {status or 'pending'}, {reason}"
 
 
-def _jsonl(path: Path) -> list[Row]:
+def row_of(record: dict[str, Any]) -> Row:
+    """Return what does not depend on how the crawl went; a URL has no fragment."""
+    return (address(record["url"]), *(str(record[name]) for name in _FIELDS))
+
+
+def jsonl_rows(path: Path) -> list[Row]:
     text = path.read_bytes()
     lines = text.decode().splitlines() if text.endswith(b"\n") else ["an incomplete line"]
-    return [_row(json.loads(line)) for line in lines]
+    return [row_of(json.loads(line)) for line in lines]
 
 
 def _csv(path: Path) -> list[Row]:
     with path.open(newline="") as file:
-        return [_row(row) for row in csv.DictReader(file, strict=True)]
+        return [row_of(row) for row in csv.DictReader(file, strict=True)]
 
 
 def _sqlite(path: Path) -> list[Row]:
     with closing(sqlite3.connect(path)) as connection:
-        query = f"SELECT {', '.join(_FIELDS)} FROM items"  # noqa: S608 - constants
-        return [tuple(map(str, row)) for row in connection.execute(query)]
+        connection.row_factory = sqlite3.Row
+        return [row_of(dict(row)) for row in connection.execute("SELECT * FROM items")]
 
 
 def _parquet(path: Path) -> list[Row]:
-    return [_row(row) for row in columns.parquet().read_table(path).to_pylist()]
+    return [row_of(row) for row in columns.parquet().read_table(path).to_pylist()]
 
 
-def _warc(path: Path) -> list[Row]:
-    """Return the pages of the responses; a truncated record at the end counts as a missing page."""
-    archived = (record.fields for record in records(path.read_bytes()))
-    urls = (f["warc-target-uri"] for f in archived if f["warc-type"] == "response")
-    return [(url,) for url in urls if not url.endswith("/robots.txt")]
-
-
-def _row(record: dict[str, Any]) -> Row:
-    return tuple(str(record[name]) for name in _FIELDS)
-
-
-_READERS: dict[str, Callable[[Path], list[Row]]] = {
-    **dict(zip(FEEDS, (_jsonl, _csv, _sqlite, _parquet), strict=True)),
-    ARCHIVE: _warc,
-}
+_READERS: dict[str, Callable[[Path], list[Row]]] = dict(
+    zip(FEEDS, (jsonl_rows, _csv, _sqlite, _parquet), strict=True)
+)

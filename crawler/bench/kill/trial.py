@@ -14,8 +14,11 @@ from pathlib import Path
 import gevent
 from gevent import subprocess
 
-from ...testing import LoopbackSite, Reply, generated_site
-from .output_check import OutputCheck, check_outputs
+from ...testing import LoopbackSite
+from .archive_check import replayed
+from .killed_crawl import FEEDS
+from .output_check import OutputCheck, check_outputs, jsonl_rows, row_of
+from .slow_site import planned, recorded
 
 #: The timeout of a crawl in seconds.
 _LONGEST = 60.0
@@ -23,18 +26,6 @@ _LONGEST = 60.0
 _POLL = 0.0005
 #: Seconds in which requests that were sent before a kill reach the site.
 _ARRIVAL = 0.01
-
-
-@dataclass(frozen=True)
-class SlowSite:
-    """A site of *pages* that each take *delay* seconds, so that a crawl is long enough to be killed."""
-
-    pages: int = 400
-    delay: float = 0.01
-
-    def served(self) -> LoopbackSite:
-        pages = generated_site(pages=self.pages, size=1500)
-        return LoopbackSite({path: Reply(body=pages[path], delay=self.delay) for path in pages})
 
 
 @dataclass
@@ -104,32 +95,44 @@ class Trial:
     def hits(self) -> Counter[str]:
         """The requests by path, without robots.txt."""
         paths = (hit.path for hit in self.site.requests)
-        return Counter(path for path in paths if path != "/robots.txt")
+        return Counter(path for path in paths if not path.startswith("/robots"))
 
     @property
     def refetched(self) -> int:
-        return self.hits.total() - len(self.hits)
+        return sum(max(0, number - planned(path)) for path, number in self.hits.items())
 
     def refetched_for(self) -> list[int]:
         """
-        Return the number of refetched pages per kill; the last number is that of the last process.
+        Return the number of needless requests per kill; the last number is that of the last process.
 
-        A refetched page counts for the process that had requested it before.
+        A needless request counts for the process that had made the same one before.
         """
-        costs, requested_by = [0] * (len(self.marks) + 1), dict[str, int]()
+        costs, requested_by = [0] * (len(self.marks) + 1), dict[str, list[int]]()
         for number, hit in enumerate(self.site.requests):
-            process = bisect_right(self.marks, number)
-            before = requested_by.get(hit.path)
-            if before is not None and hit.path != "/robots.txt":
-                costs[before] += 1
-            requested_by[hit.path] = process
+            if hit.path.startswith("/robots"):
+                continue
+            processes = requested_by.setdefault(hit.path, [])
+            if len(processes) >= planned(hit.path):
+                costs[processes[-1]] += 1
+            processes.append(bisect_right(self.marks, number))
         return costs
 
     def check(self) -> OutputCheck:
-        """Compare the outputs in the directory with the pages of the site."""
-        found = check_outputs(self.folder, {self.site.url(path) for path in self.site.pages})
-        self.problems += [f"{self.folder}: {problem}" for problem in found.problems]
+        """Compare the outputs in the directory with the pages of the site, and replay the archive."""
+        pages = recorded(self.site.pages)
+        found = check_outputs(self.folder, {self.site.url(path) for path in pages})
+        problems = [*found.problems, *self._replay_problems()]
+        self.problems += [f"{self.folder}: {problem}" for problem in problems]
         return found
+
+    def _replay_problems(self) -> Iterator[str]:
+        try:
+            records = replayed(self.folder, self.site.url())
+        except ValueError as error:
+            yield f"the archive cannot be replayed: {error}"
+            return
+        if sorted(map(row_of, records)) != sorted(jsonl_rows(self.folder / FEEDS[0])):
+            yield "the archive, replayed, has other records than the feeds"
 
 
 #: Waits for the moment to kill the child: a loop that ends when the moment has come.

@@ -17,18 +17,6 @@ from ..spider_file import load_spider
 if TYPE_CHECKING:
     from ...feed import WarcSite
 
-#: An archive is not to be waited for. A retry gets the answer that it got in the crawl.
-_OFFLINE = {
-    "robots": False,
-    "delay": 0,
-    "retries.wait": 0,
-    "politeness.latency_factor": 0,
-    "politeness.backoff": 0,
-    "politeness.throttle": 0,
-    "politeness.max_retry_after": 0,
-    "politeness.give_up_after": 1_000_000,
-}
-
 
 @click.command()
 @click.argument("archive", type=click.Path(exists=True, dir_okay=False))
@@ -60,11 +48,12 @@ def replay(
     """
     from ...compose import crawl
     from ...feed import WarcSite, as_record
+    from ...feed.warc.replay import OFFLINE
     from ..live_view import Screen
     from ..report import print_errors
 
     loaded = load_spider(spider, arguments)
-    settings = load_settings(assigned, loaded, **_OFFLINE)
+    settings = load_settings(assigned, loaded, **OFFLINE)
     with WarcSite(archive) as site:
         _check_whole(site)
         result = crawl(loaded, fetch=site, settings=settings)

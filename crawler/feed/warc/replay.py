@@ -18,6 +18,18 @@ from ..output import FeedError
 from .reader import Content, Record, head_of, record_at, records
 from .writer import FRAMING, PREFIX, address
 
+#: Settings of a crawl of an archive, which nobody waits for. A retry gets the answer that it got
+#: in the crawl.
+OFFLINE = {
+    "robots": False,
+    "delay": 0,
+    "retries.wait": 0,
+    "politeness.latency_factor": 0,
+    "politeness.backoff": 0,
+    "politeness.throttle": 0,
+    "politeness.max_retry_after": 0,
+    "politeness.give_up_after": 1_000_000,
+}
 #: The key of a response: method, URL, and digest of the body of the request.
 Key: TypeAlias = tuple[str, str, bytes]
 _LINKS = ("warc-record-id", "warc-concurrent-to")

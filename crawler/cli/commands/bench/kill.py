@@ -19,9 +19,10 @@ from .options import count_option, print_and_save, run_options, show_progress
 def kill(kills: int | None, seed: int, quick: bool, **output: Any) -> None:
     """Kill a crawl at random moments, continue it, and count what is lost.
 
-    The site has 400 pages. Each crawl writes JSON Lines, CSV, SQLite, Parquet and WARC in a job
-    directory. Some kills are timed to hit start-up, recovery, checkpoints and shutdown. The exit
-    code is 5 if a target is missed: a page is lost, or a record is written twice.
+    The site has 400 pages, with redirects, retries, robots.txt, errors and duplicates. Each crawl
+    writes JSON Lines, CSV, SQLite, Parquet and WARC in a job directory. Some kills are timed to hit
+    start-up, recovery, checkpoints and shutdown. The exit code is 5 if a target is missed: a page
+    or an exchange is lost or written twice, or the archive cannot be replayed.
     """
     from ....bench.kill import kills as benchmark
 
