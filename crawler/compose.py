@@ -92,6 +92,12 @@ def crawl(spider: Spider | type[Spider], **options: Any) -> CrawlResult:
     return result.wait()
 
 
+def findings(spider: Spider, response: Response, callback: str = "parse") -> Iterator[Any]:
+    """Yield what a callback of *spider* finds in one page: Request, Links and Item objects."""
+    page = response.replace(request=response.request.replace(callback=callback))
+    yield from analyzer_of(SpiderChain(spider.middlewares, spider)).analyze(page)
+
+
 def settings_of(spider: Spider) -> dict[str, Any]:
     """Return the settings of *spider*: its mapping, and those that are attributes of a spider."""
     own: dict[str, Any] = {"depth": spider.max_depth}

@@ -26,7 +26,7 @@ def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
     if wanted:
         kinds = {known: kind for known, kind in kinds.items() if known == wanted}
     if len(kinds) != 1:
-        found = ", ".join(kinds) or "none"
+        found = " or ".join(f"{name}:{known}" for known in kinds) or "none"
         raise click.UsageError(f"{place} must name one Spider; found: {found}")
     return next(iter(kinds.values()))(**pairs(arguments, "-a"))
 

@@ -37,7 +37,7 @@ def test_run_writes_several_files_at_once(titles, tmp_path):
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["titles.py"], "must name one Spider; found: Titles, Other"),
+        (["titles.py"], "must name one Spider; found: titles.py:Titles or titles.py:Other"),
         (["nothing.py"], "no such file: 'nothing.py'"),
         (["titles.py:Titles", "-s", "delya=1"], "did you mean 'delay'"),
         (["titles.py:Titles", "-s", "delay"], "-s needs NAME=VALUE, not 'delay'"),
