@@ -6,6 +6,7 @@ a redirect hop or a request put back waits again behind them, with the same iden
 contract.py is what the rest of the crawler uses.
 """
 
+from .admission.fingerprint import Fingerprint
 from .admission.scope import Scope
 from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
@@ -26,6 +27,7 @@ __all__ = [
     "Budget",
     "ExactSeen",
     "FailedPages",
+    "Fingerprint",
     "Frontier",
     "FrontierContract",
     "FrontierView",

@@ -11,6 +11,7 @@ import gevent
 
 from ..data import Link, Links, Request, Response
 from ..errors import FrontierClosed, ModuleError
+from .admission.fingerprint import Fingerprint
 from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
 from .admission.seen import Seen
@@ -51,6 +52,7 @@ class Frontier:
         budget: Budget | None = None,
         traps: TrapGuard | None = None,
         seen: Seen | None = None,
+        fingerprint: Fingerprint | None = None,
         journal: Journal | None = None,
         agent: str = "crawler",
         clock: Callable[[], float] = monotonic,
@@ -64,7 +66,7 @@ class Frontier:
             agent,
         )
         journal = NullJournal() if journal is None else journal
-        restored = journal.restore(self._rules.traps)
+        restored = journal.restore(self._rules.traps, fingerprint or Fingerprint())
         self._parts = parts = Parts(self._rules, journal, restored, seen, clock)
         self._endings = Endings(parts)
         self._robots = RobotsFetches(parts, self._endings)
@@ -73,7 +75,11 @@ class Frontier:
         )
         self._next = NextRequest(parts, self._endings, self._robots)
         self._links = LinkFilter(
-            scope.max_depth, parts.ledger.turned_away, parts.admission.seen, parts.nearest.depth_of
+            scope.max_depth,
+            parts.ledger.turned_away,
+            parts.admission.seen,
+            parts.admission.fingerprint,
+            parts.nearest.depth_of,
         )
         self.events = parts.events
         self._marks = journal.marks

@@ -57,7 +57,7 @@ class Parts:
         self.spending = Spending(rules.budget, self.ledger)
         if seen is None:
             seen = BloomSeen() if restored.seen is None else restored.seen
-        self.admission = Admission(rules.scope, seen, rules.traps)
+        self.admission = Admission(rules.scope, seen, rules.traps, restored.fingerprint)
         self.hosts = HostSchedule(rules.politeness)
         self.backoff = Backoff(rules.politeness, self.hosts)
         self.nearest = NearestDepth(matters=rules.scope.max_depth is not None)

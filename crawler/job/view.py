@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from .. import url as urls
 from ..errors import InvalidURL, JobError
-from ..frontier import UrlCounts
-from ..frontier.durable.rows import key_of, seal
+from ..frontier import Fingerprint, UrlCounts
+from ..frontier.durable.rows import seal
 from ..frontier.durable.schema import FORMAT
 from .directory import LOCK, STATE, read_about
 
@@ -84,7 +85,7 @@ class JobView:
                 raise JobError(f"{state} cannot be read: {error}") from error
             if not version:
                 raise JobError(f"{state} cannot be read: it is empty, or damaged")
-            if version not in (1, FORMAT):
+            if version > FORMAT:
                 raise JobError(
                     f"{state} has format {version}, and this version reads format {FORMAT}"
                 )
@@ -145,10 +146,15 @@ class JobView:
     def why(self, url: str) -> list[Story]:
         """Return what happened to *url*: as a request of its own, or as the target of a redirect."""
         try:
-            key = key_of(url)
+            key = self._fingerprint().of(urls.canonicalize(url))
         except InvalidURL:
             key = b""
         return [_story(row) for row in self._rows(_STORIES, (key, url, json.dumps(url)))]
+
+    def _fingerprint(self) -> Fingerprint:
+        """Return how the job makes its keys; formats before 3 do not say it."""
+        fact = self.fact("fingerprint")
+        return Fingerprint("mmh3") if fact is None else Fingerprint.from_dict(fact)
 
     def fact(self, name: str) -> Any:
         """Return the value committed as *name*; None if there is none, or it is damaged."""

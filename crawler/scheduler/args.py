@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from ..data import Request
 from ..frontier import (
     Budget,
+    Fingerprint,
     Frontier,
     FrontierContract,
     Politeness,
@@ -35,7 +36,8 @@ class RequestArgs:
     The domains of the first requests are always accepted. Pages at *max_depth* are fetched;
     0 means the first requests only, None means no limit. *include* and *exclude* are regular
     expressions that are searched anywhere in a URL. *agent* is the crawler's name in robots.txt
-    files. A crawl with a *journal* continues the crawl that is recorded there.
+    files. *fingerprint* is how URLs are recognized that were met before, "blake2b" or "mmh3". A
+    crawl with a *journal* continues the crawl that is recorded there.
     """
 
     accepted_domains: Collection[str] = ()
@@ -44,6 +46,7 @@ class RequestArgs:
     exclude: Collection[str] = ()
     max_pages_per_host: int | None = None
     agent: str = "crawler"
+    fingerprint: str = "blake2b"
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
@@ -51,6 +54,7 @@ class RequestArgs:
     scope: Scope = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        Fingerprint(self.fingerprint)
         scope = Scope(
             accepted_domains=self.accepted_domains,
             max_depth=self.max_depth,
@@ -69,6 +73,7 @@ class RequestArgs:
             retries=self.retries,
             budget=self.budget,
             traps=TrapGuard(self.max_pages_per_host),
+            fingerprint=Fingerprint(self.fingerprint),
             agent=self.agent,
         )
 

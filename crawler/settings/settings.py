@@ -46,6 +46,7 @@ class Settings:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     max_pages_per_host: int | None = RequestArgs.max_pages_per_host
+    fingerprint: str = RequestArgs.fingerprint
     user_agent: str | None = None
     verify: bool = True
     ca_file: Path | None = None
@@ -101,6 +102,7 @@ class Settings:
             include=self.include,
             exclude=self.exclude,
             max_pages_per_host=self.max_pages_per_host,
+            fingerprint=self.fingerprint,
             agent=self._product_token(),
             politeness=self.politeness,
             retries=self.retries,

@@ -91,6 +91,11 @@ SECTIONS = {
             or_none(COUNT),
             "The maximum number of pages to fetch from one host.",
         ),
+        Setting(
+            "fingerprint",
+            one_of("blake2b", "mmh3"),
+            "The hash by which URLs are recognized that were met before. blake2b has a secret key. mmh3 is faster, but a hostile page can hide another one with it. A job keeps the one that it began with.",
+        ),
     ),
     "Speed": (
         Setting("concurrency", COUNT, "The maximum number of requests in flight, in total."),

@@ -2,7 +2,17 @@ import pytest
 
 from crawler.data import Request, Response
 from crawler.errors import DownloadError, Refusal, Retry
-from crawler.frontier import ExactSeen, Next, Politeness, Retries, Scope, TrapGuard, failed, refused
+from crawler.frontier import (
+    ExactSeen,
+    Fingerprint,
+    Next,
+    Politeness,
+    Retries,
+    Scope,
+    TrapGuard,
+    failed,
+    refused,
+)
 from crawler.frontier.admission.admission import Admission
 from crawler.frontier.after_fetch import AfterFetch, Hop, RetryLater
 from crawler.testing import Reply, Site
@@ -14,7 +24,8 @@ PAGE = Request("http://a.test/")
 
 @pytest.fixture
 def admission():
-    return Admission(Scope(accepted_domains=["a.test", "dead.test"]), ExactSeen(), TrapGuard())
+    scope = Scope(accepted_domains=["a.test", "dead.test"])
+    return Admission(scope, ExactSeen(), TrapGuard(), Fingerprint())
 
 
 @pytest.fixture

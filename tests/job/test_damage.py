@@ -174,7 +174,7 @@ def test_another_version_is_refused(session, snapshot):
     with closing(sqlite3.connect(session.path)) as connection:
         connection.execute("PRAGMA user_version = 7")
 
-    with pytest.raises(JobError, match="has format 7, and this version reads format 2: go on with"):
+    with pytest.raises(JobError, match="has format 7, and this version reads format 3: go on with"):
         session.__enter__()
 
 

@@ -48,6 +48,7 @@ def test_a_job_of_an_earlier_format_is_read_migrated_and_continued(tmp_path, sit
     with JobView(path) as view:
         done = view.counts().done
         assert view.counts().pending == {"killed": 5, "finished": 0}[state]
+        assert [story.status for story in view.why(f"HTTP://site.test:80/{state}/../0")] == ["done"]
     with gevent.Timeout(30), Job(path) as job:
         job.open_feed(str(path / "pages.jsonl"))
         result = crawl(
@@ -59,6 +60,8 @@ def test_a_job_of_an_earlier_format_is_read_migrated_and_continued(tmp_path, sit
     assert sorted(recorded(path)) == sorted(site.pages)
     with closing(sqlite3.connect(path / "state.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        found = connection.execute("SELECT value FROM facts WHERE name = 'fingerprint'").fetchone()
+        assert json.loads(*found)["kind"] == "mmh3"
     if format_ == "1":
         assert (path / "state.marker").exists()
         assert not (path / "state.pulse").exists()

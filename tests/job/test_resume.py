@@ -13,7 +13,7 @@ from crawler.data import Link, Request
 from crawler.errors import JobError
 from crawler.feed import FeedError
 from crawler.feed.warc.reader import records
-from crawler.frontier import DONE, Next
+from crawler.frontier import DONE, Fingerprint, Next, TrapGuard
 from crawler.frontier.durable import rows
 from crawler.job.directory import Job
 from crawler.spider import PageSpider
@@ -168,9 +168,10 @@ def test_a_request_is_kept_with_all_that_it_says(session):
 
 def test_a_callback_that_the_spider_does_not_have_fails_its_page_only(tmp_path, site):
     with Job(tmp_path) as job:
-        job.journal.commits.batch.inserts.append(
-            rows.inserted(Request(site.url("/page/7"), callback="system"), "site.test")
-        )
+        fingerprint = job.journal.restore(TrapGuard(), Fingerprint()).fingerprint
+        request = Request(site.url("/page/7"), callback="system")
+        row = rows.inserted(request, "site.test", rows.key_of(request, fingerprint))
+        job.journal.commits.batch.inserts.append(row)
         job.journal.commits.flush()
 
     with Job(tmp_path) as job:

@@ -10,7 +10,7 @@ from ...errors import InvalidURL
 from ...http.redirect import MAX_REDIRECTS, next_hop
 from ..budget import PAGE_LIMIT, is_begun
 from ..outcome import Outcome, failed, refused
-from .fingerprint import fingerprint
+from .fingerprint import Fingerprint
 from .scope import Scope
 from .seen import Seen
 from .traps import TrapGuard
@@ -30,10 +30,13 @@ class Admission:
     A redirect hop was admitted with its request; it is checked again for where it leads.
     """
 
-    def __init__(self, scope: Scope, seen: Seen, traps: TrapGuard) -> None:
+    def __init__(
+        self, scope: Scope, seen: Seen, traps: TrapGuard, fingerprint: Fingerprint
+    ) -> None:
         self.scope = scope
         self.traps = traps
         self.seen = seen
+        self.fingerprint = fingerprint
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
 
@@ -55,7 +58,7 @@ class Admission:
         reason = self.scope.refusal(url, found.depth)
         if reason is not None:
             return Decision(reason)
-        key = fingerprint(found, url)
+        key = self.fingerprint(found, url)
         if not self.seen.add(key) and not found.dont_filter:
             return Decision("seen", key)
         return Decision(self.shut or self.traps.refusal(url), key)
@@ -73,6 +76,6 @@ class Admission:
         if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
             return failed("redirect_loop")
         reason = self.shut_for_begun or self.scope.refusal(url, hop.depth)
-        if reason is None and not self.seen.add(fingerprint(hop, url)) and not hop.dont_filter:
+        if reason is None and not self.seen.add(self.fingerprint(hop, url)) and not hop.dont_filter:
             reason = "seen"
         return hop if reason is None else refused(reason)

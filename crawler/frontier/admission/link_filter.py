@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ...data import Link, Links
 from ...url import resolve_or_keep
-from .fingerprint import fingerprint_of
+from .fingerprint import Fingerprint
 from .seen import ExactSeen, Seen
 
 #: The smallest depth at which a link is turned away when it is found again, and the reason.
@@ -43,9 +43,10 @@ class LinkFilter:
         max_depth: int | None,
         turned_away: MutableMapping[str, int],
         seen: Seen,
+        fingerprint: Fingerprint,
         depth_of: Callable[[str], int],
     ) -> None:
-        self._known = _Known(seen, depth_of if max_depth is not None else None)
+        self._known = _Known(seen, fingerprint, depth_of if max_depth is not None else None)
         self._deepest = float("inf") if max_depth is None else max_depth
         self._turned_away = turned_away
 
@@ -115,11 +116,14 @@ class _Known(dict[str, Answer]):
     not remembered: the URL may wait at another depth next time.
     """
 
-    def __init__(self, seen: Seen, depth_of: Callable[[str], int] | None) -> None:
+    def __init__(
+        self, seen: Seen, fingerprint: Fingerprint, depth_of: Callable[[str], int] | None
+    ) -> None:
         super().__init__()
         self.seen = seen
         #: Whether *seen* has URLs that are not here.
         self.is_incomplete = False
+        self._fingerprint = fingerprint
         self._depth_of = depth_of
 
     def remember(self, url: str, answer: Answer) -> None:
@@ -129,7 +133,7 @@ class _Known(dict[str, Answer]):
         self[url] = answer
 
     def __missing__(self, url: str) -> Answer | None:
-        if not self.is_incomplete or fingerprint_of(url) not in self.seen:
+        if not self.is_incomplete or self._fingerprint.of(url) not in self.seen:
             return None
         if self._depth_of is not None:
             return _answer(self._depth_of(url), "seen")

@@ -154,7 +154,8 @@ class MmapSeen(_Filters):
 
     Files that exist are opened and used further, with the *capacity* and *error_rate* they
     were made for; the number of keys in the last of them is then an estimate. Keys survive a
-    crash of the process, but not of the machine. Needs the extra ``mmap``.
+    crash of the process, but not of the machine. Another crawl finds them only if it has the
+    same Fingerprint, whose key is random unless it is given. Needs the extra ``mmap``.
     """
 
     def __init__(

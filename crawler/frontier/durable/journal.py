@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ...data import Link, Request
+from ..admission.fingerprint import Fingerprint
 from ..admission.seen import Seen
 from ..admission.traps import TrapGuard
 from ..hosts.host import Host
@@ -42,10 +43,11 @@ class Restored:
     """
     What an earlier process has left; empty if there was none.
 
-    *figures* are those that the frontier committed last, *suspects* the ids of requests
-    during whose analysis a process died.
+    *fingerprint* is the one to be used from now on. *figures* are those that the frontier
+    committed last, *suspects* the ids of requests during whose analysis a process died.
     """
 
+    fingerprint: Fingerprint
     ledger: Ledger = field(default_factory=Ledger)
     seen: Seen | None = None
     figures: dict[str, Any] = field(default_factory=dict)
@@ -90,8 +92,12 @@ class Journal(Protocol):
     def marks(self) -> Marks:
         """Which requests are under analysis, in case that the process dies of one."""
 
-    def restore(self, traps: TrapGuard) -> Restored:
-        """Return what an earlier process has left, and count its URLs in *traps*."""
+    def restore(self, traps: TrapGuard, fingerprint: Fingerprint) -> Restored:
+        """
+        Return what an earlier process has left, and count its URLs in *traps*.
+
+        *fingerprint* is used if there was none.
+        """
 
     def turned_away_before(self) -> Iterable[tuple[Link, str]]:
         """Yield the links that earlier processes have turned away, and why."""
@@ -141,8 +147,8 @@ class NullJournal:
     overflow: Overflow = NoOverflow()
     marks: Marks = NoMarks()
 
-    def restore(self, _traps: TrapGuard) -> Restored:
-        return Restored()
+    def restore(self, _traps: TrapGuard, fingerprint: Fingerprint) -> Restored:
+        return Restored(fingerprint)
 
     def turned_away_before(self) -> Iterable[tuple[Link, str]]:
         return ()

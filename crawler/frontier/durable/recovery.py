@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,16 +11,18 @@ from typing import Any
 
 import mmh3
 
+from ... import url as urls
 from ...data import ids_above
 from ...errors import JobError
+from ..admission.fingerprint import SIZE, Fingerprint
 from ..admission.seen import BloomSeen
 from ..admission.traps import TrapGuard
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .journal import HostFacts
-from .rows import SELECT, Row, ended, hops_of, key_of, seal
-from .schema import INDEX
+from .rows import SELECT, Row, ended, hops_of, seal, sealed
+from .schema import INDEX, damaged
 from .store import Store
 
 #: After how many deaths of the process a page is set aside: STRIKES if it was the only page under
@@ -44,8 +47,6 @@ UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL,
 """
 _TURNED_AWAY = "turned_away"
 _BEFORE_ALL = -(2**63)
-#: Bytes of a fingerprint.
-_KEY = 16
 #: How many keys the filter has room for at least.
 _LEAST = 700_000
 
@@ -71,6 +72,7 @@ class Recovered:
     but are not there. *counts* are those of that moment; the ledger continues from them.
     """
 
+    fingerprint: Fingerprint
     seen: BloomSeen = field(default_factory=BloomSeen)
     turned_away: BloomSeen = field(default_factory=lambda: BloomSeen(capacity=100_000))
     ledger: Ledger = field(default_factory=Ledger)
@@ -85,19 +87,27 @@ class Recovered:
 
 
 def recover(
-    store: Store, traps: TrapGuard, *, window: int, retried: FailedPages | None = None
+    store: Store,
+    traps: TrapGuard,
+    fingerprint: Fingerprint,
+    *,
+    window: int,
+    retried: FailedPages | None = None,
 ) -> Recovered:
     """
     Read all of *store*, repair what can be repaired, and let new ids start above the last one.
 
-    Pages among *retried* wait again.
+    *fingerprint* is used from now on if the store has no row yet. Pages among *retried* wait
+    again.
     """
     with store.change_all() as change:
         _requeue(change)
         if retried is not None:
             _retry(change, retried)
         rows, waiting, last = next(store.rows(_COUNTS))
-        found = Recovered(BloomSeen(max(rows, _LEAST)), lost_commits=store.lost_commits)
+        known = _known_fingerprint(store) if rows else _keep_fingerprint(fingerprint, change)
+        seen = BloomSeen(max(rows, _LEAST))
+        found = Recovered(known, seen, lost_commits=store.lost_commits)
         _take_figures(store, found)
         _strike(store, found, change)
         strange = {number for (number,) in store.rows(_STRANGE)}
@@ -115,6 +125,19 @@ def recover(
     ids_above(last or 0)
     found.counts = found.ledger.counts()
     return found
+
+
+def _known_fingerprint(store: Store) -> Fingerprint:
+    fact = store.fact("fingerprint")
+    if fact is None:
+        raise damaged(store.path, "the key of its fingerprints is missing")
+    return Fingerprint.from_dict(fact)
+
+
+def _keep_fingerprint(fingerprint: Fingerprint, change: Any) -> Fingerprint:
+    fact = sealed("fingerprint", json.dumps(fingerprint.to_dict()))
+    change("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", *fact)
+    return fingerprint
 
 
 def _take_figures(store: Store, found: Recovered) -> None:
@@ -220,10 +243,10 @@ class _Reader:
             return self._reopened(row), []
 
     def _see(self, row: Row, hops: list[str], *, is_whole: bool) -> None:
-        if isinstance(row.key, bytes) and len(row.key) == _KEY:
+        if isinstance(row.key, bytes) and len(row.key) == SIZE:
             self._found.seen.add(row.key)
         for url in hops:
-            self._found.seen.add(key_of(url))
+            self._found.seen.add(self._found.fingerprint.of(urls.canonicalize(url)))
         if is_whole:
             self._traps.count(row.url)
 

@@ -13,7 +13,7 @@ from ... import url as urls
 from ...data import Request
 from ...errors import InvalidURL
 from ...serialization import request_from_dict, request_to_dict
-from ..admission.fingerprint import fingerprint, fingerprint_of
+from ..admission.fingerprint import Fingerprint
 from ..outcome import Outcome
 
 SELECT = "id, key, url, host, depth, priority, found_on, more, seal, progress"
@@ -78,21 +78,24 @@ def number(text: str) -> int:
     return value if f"{value:x}" == text and value < _TOO_LARGE else -1
 
 
-def inserted(
-    request: Request, host: str, key: bytes = b"", *, plain: bool = False
-) -> tuple[Any, ...]:
+def inserted(request: Request, host: str, key: bytes, *, plain: bool = False) -> tuple[Any, ...]:
     """
-    Return the row of a new request; *key* is its fingerprint, if that is known.
+    Return the row of a new request; *key* is its fingerprint.
 
     A *plain* request has no other fields than a link.
     """
-    known = _described(request, host, None if plain else _more(request), key)
+    known = _described(request, host, key, None if plain else _more(request))
     return (*known, time.time(), seal(*known))
 
 
-def moved(request: Request, host: str) -> tuple[Any, ...]:
+def plain(request: Request, host: str, fingerprint: Fingerprint) -> tuple[Any, ...]:
+    """Return the row of a new request of which only the fields that a link has are kept."""
+    return inserted(request, host, key_of(request, fingerprint), plain=True)
+
+
+def moved(request: Request, host: str, key: bytes) -> tuple[Any, ...]:
     """Return what changes in the row of *request* when it was found at a smaller depth."""
-    known = _described(request, host, _more(request))
+    known = _described(request, host, key, _more(request))
     return (known[0], request.depth, known[6], seal(*known))
 
 
@@ -153,8 +156,13 @@ def hops_of(number: int, progress: str | None, redirects: str | None) -> list[st
     return list(json.loads(redirects)) if redirects else []
 
 
-def key_of(url: str) -> bytes:
-    return fingerprint_of(urls.canonicalize(url))
+def key_of(request: Request, fingerprint: Fingerprint) -> bytes:
+    """Return the fingerprint of *request* at the URL that it was admitted with."""
+    url = _first_url(request)
+    try:
+        return fingerprint(request, urls.canonicalize(url))
+    except InvalidURL:
+        return fingerprint(request, url)
 
 
 def text_of(url: str) -> str:
@@ -162,12 +170,11 @@ def text_of(url: str) -> str:
     return url if url.isascii() else url.encode("utf-8", "replace").decode()
 
 
-def _described(request: Request, host: str, more: str | None, key: bytes = b"") -> tuple[Any, ...]:
-    url = request.redirects[0] if request.redirects else request.url
+def _described(request: Request, host: str, key: bytes, more: str | None) -> tuple[Any, ...]:
     return (
         number_of(request),
-        key or _key(request, url),
-        text_of(url),
+        key,
+        text_of(_first_url(request)),
         host,
         request.depth,
         request.priority,
@@ -176,11 +183,8 @@ def _described(request: Request, host: str, more: str | None, key: bytes = b"") 
     )
 
 
-def _key(request: Request, url: str) -> bytes:
-    try:
-        return fingerprint(request, urls.canonicalize(url))
-    except InvalidURL:
-        return fingerprint(request, url)
+def _first_url(request: Request) -> str:
+    return request.redirects[0] if request.redirects else request.url
 
 
 #: Fields that have a column of their own.

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from ...errors import JobError
+from ..admission.fingerprint import Fingerprint
 from .crash_marker import CrashMarker
 from .rows import sealed
 
 #: The version of all that follows.
-FORMAT = 2
+FORMAT = 3
 
 SCHEMA = """
 CREATE TABLE urls (
     id INTEGER PRIMARY KEY,     -- in the order they were met
-    key BLOB NOT NULL,          -- its fingerprint
+    key BLOB NOT NULL,          -- its fingerprint: see the fact "fingerprint"
     url TEXT NOT NULL,          -- as it was asked for
     host TEXT NOT NULL,         -- the host it waits for
     depth INTEGER NOT NULL,
@@ -131,9 +133,10 @@ def _expect_none(path: Path, commits: int | None) -> None:
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version in _MIGRATIONS:
+    while version in _MIGRATIONS:
         _MIGRATIONS[version](connection)
-    elif version != FORMAT:
+        version += 1
+    if version != FORMAT:
         raise JobError(
             f"{path} has format {version or 'none'}, and this version reads format {FORMAT}: "
             f"go on with the version that made it, or start over with --fresh"
@@ -150,8 +153,15 @@ def _from_1(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA user_version = 2")
 
 
+def _from_2(connection: sqlite3.Connection) -> None:
+    """Format 3 says how its fingerprints are made; those of the formats before had no key."""
+    fact = sealed("fingerprint", json.dumps(Fingerprint("mmh3").to_dict()))
+    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", fact)
+    connection.execute("PRAGMA user_version = 3")
+
+
 #: By format, how to make the next one of it.
-_MIGRATIONS = {1: _from_1}
+_MIGRATIONS = {1: _from_1, 2: _from_2}
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...data import Link, Request, new_id
 from ...errors import JobError
+from ..admission.fingerprint import Fingerprint
 from ..admission.traps import TrapGuard
 from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
@@ -46,18 +47,21 @@ class SqliteJournal:
         self.marks = AnalysisMarks(self.store.marker)
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
+        self._fingerprint = Fingerprint()
         self._recorded_lately: set[str] = set()
         self._least_number = 0
 
     # -- the beginning and the end -----------------------------------------------------------------
 
-    def restore(self, traps: TrapGuard) -> Restored:
-        self.recovered = found = recover(
-            self.store, traps, window=self.overflow.window, retried=self.retried
+    def restore(self, traps: TrapGuard, fingerprint: Fingerprint) -> Restored:
+        found = recover(
+            self.store, traps, fingerprint, window=self.overflow.window, retried=self.retried
         )
-        self.overflow.found = found
+        self.recovered = self.overflow.found = found
+        self._fingerprint = found.fingerprint
         self._least_number = rows.number(new_id())
         return Restored(
+            found.fingerprint,
             ledger=found.ledger,
             seen=found.seen,
             figures=found.figures,
@@ -105,19 +109,21 @@ class SqliteJournal:
         if len(self._recorded_lately) >= _MOST_RECORDED:
             self._recorded_lately.clear()
         self._recorded_lately.add(found.url)
-        row = rows.inserted(_plain(found), host, plain=True)
+        row = rows.plain(_plain(found), host, self._fingerprint)
         if self.recovered is not None and self.recovered.turned_away.add(row[1]):
             self._record(row, Outcome(_TURNED_AWAY, reason))
 
     def cut_off(self, found: Request | Link, reason: str, host: str) -> None:
         if isinstance(found, Link):
-            row = rows.inserted(_plain(found), host, plain=True)
+            row = rows.plain(_plain(found), host, self._fingerprint)
         else:
-            row = rows.inserted(found.replace(id=new_id()), host)
+            key = rows.key_of(found, self._fingerprint)
+            row = rows.inserted(found.replace(id=new_id()), host, key)
         self._record(row, refused(reason))
 
     def found_nearer(self, request: Request, host: str) -> None:
-        self.commits.batch.moves.append(rows.moved(request, host))
+        row = rows.moved(request, host, rows.key_of(request, self._fingerprint))
+        self.commits.batch.moves.append(row)
         self.commits.changed()
 
     def waits_again(self, request: Request) -> None:
@@ -162,7 +168,7 @@ class SqliteJournal:
         self.commits.changed()
 
     def _end_awaited(self, request: Request, end: Values) -> None:
-        insert = rows.inserted(request, self._awaited.host_of(request.id), plain=True)
+        insert = rows.plain(request, self._awaited.host_of(request.id), self._fingerprint)
         output = self.commits.outputs.collect(request.id)
         step = Step(insert=insert, end=end, output=output)
         if not self._awaited.end(request.id, step):

@@ -9,7 +9,7 @@ from typing import Any
 from ... import url as urls
 from ...data import Request, Response
 from ...errors import InvalidURL
-from ...frontier.admission.fingerprint import fingerprint
+from ...frontier.admission.fingerprint import Fingerprint
 from ...frontier.admission.seen import ExactSeen, Seen
 from .per_spider import PerSpider
 
@@ -23,12 +23,16 @@ class Duplicates(PerSpider[Seen]):
     Requests with ``dont_filter`` are not remembered either. Place it first in the list, nearest
     to the engine: a request that a middleware above it drops would count as seen. The frontier
     has its own set, which includes redirects and survives a crash; the set of this middleware,
-    made by *make_seen*, is in memory and belongs to one crawl.
+    made by *make_seen*, is in memory and belongs to one crawl. A set that outlives the crawl
+    needs a *fingerprint* with a key that does so too.
     """
 
-    def __init__(self, make_seen: Callable[[], Seen] = ExactSeen) -> None:
+    def __init__(
+        self, make_seen: Callable[[], Seen] = ExactSeen, fingerprint: Fingerprint | None = None
+    ) -> None:
         super().__init__()
         self._make_seen = make_seen
+        self._fingerprint = fingerprint or Fingerprint()
 
     def make(self, spider: Any) -> Seen:
         return self._make_seen()
@@ -44,6 +48,6 @@ class Duplicates(PerSpider[Seen]):
     def _is_new(self, request: Request, seen: Seen) -> bool:
         """Return whether *request* is new; an invalid URL always is: the frontier refuses it."""
         try:
-            return seen.add(fingerprint(request, urls.canonicalize(request.url)))
+            return seen.add(self._fingerprint(request, urls.canonicalize(request.url)))
         except InvalidURL:
             return True

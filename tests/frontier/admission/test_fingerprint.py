@@ -1,10 +1,14 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.data import Request
-from crawler.frontier.admission.fingerprint import fingerprint, fingerprint_of
+from crawler.frontier.admission.fingerprint import KINDS, Fingerprint
 from crawler.url import canonicalize
+
+fingerprint = Fingerprint()
 
 
 def key(url, **fields):
@@ -88,18 +92,18 @@ def test_a_url_that_looks_like_another_with_a_body_is_another():
 
 URL = "http://example.org/"
 REQUESTS = {
-    "plain": fingerprint_of(URL),
-    "method": fingerprint_of(URL, "POST"),
-    "body": fingerprint_of(URL, body=b"a"),
-    "body of the same text": fingerprint_of(URL + "1 a"),
-    "empty header": fingerprint_of(URL, headers=[("a", "")]),
-    "header": fingerprint_of(URL, headers=[("a", "bc")]),
-    "header, other border": fingerprint_of(URL, headers=[("ab", "c")]),
-    "two headers": fingerprint_of(URL, headers=[("a", ""), ("b", "c")]),
-    "one header twice": fingerprint_of(URL, headers=[("a", "bc"), ("a", "bc")]),
-    "header and body": fingerprint_of(URL, body=b"a", headers=[("a", "bc")]),
-    "body like a header": fingerprint_of(URL, body=b"0 1 a2 bc"),
-    "surrogate": fingerprint_of(URL + "\ud800"),
+    "plain": fingerprint.of(URL),
+    "method": fingerprint.of(URL, "POST"),
+    "body": fingerprint.of(URL, body=b"a"),
+    "body of the same text": fingerprint.of(URL + "1 a"),
+    "empty header": fingerprint.of(URL, headers=[("a", "")]),
+    "header": fingerprint.of(URL, headers=[("a", "bc")]),
+    "header, other border": fingerprint.of(URL, headers=[("ab", "c")]),
+    "two headers": fingerprint.of(URL, headers=[("a", ""), ("b", "c")]),
+    "one header twice": fingerprint.of(URL, headers=[("a", "bc"), ("a", "bc")]),
+    "header and body": fingerprint.of(URL, body=b"a", headers=[("a", "bc")]),
+    "body like a header": fingerprint.of(URL, body=b"0 1 a2 bc"),
+    "surrogate": fingerprint.of(URL + "\ud800"),
 }
 
 
@@ -109,17 +113,17 @@ def test_different_requests_have_different_fingerprints():
 
 
 def test_case_and_order_of_header_names_do_not_count():
-    one = fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "B")])
-    other = fingerprint_of(URL, headers=iter([("x-a", "B"), ("accept-language", "de")]))
+    one = fingerprint.of(URL, headers=[("Accept-Language", "de"), ("X-A", "B")])
+    other = fingerprint.of(URL, headers=iter([("x-a", "B"), ("accept-language", "de")]))
 
     assert one == other
-    assert one != fingerprint_of(URL, headers=[("Accept-Language", "de"), ("X-A", "b")])
+    assert one != fingerprint.of(URL, headers=[("Accept-Language", "de"), ("X-A", "b")])
 
 
 def test_no_headers_are_none_however_given():
     assert (
-        fingerprint_of(URL, headers=iter(()))
-        == fingerprint_of(URL, headers=[])
+        fingerprint.of(URL, headers=iter(()))
+        == fingerprint.of(URL, headers=[])
         == REQUESTS["plain"]
     )
 
@@ -132,6 +136,34 @@ def test_fingerprints_are_equal_only_if_the_requests_are(one, other):
 
     def of(request):
         url, body, headers = request
-        return fingerprint_of(url, "GET", body, headers)
+        return fingerprint.of(url, "GET", body, headers)
 
     assert (of(one) == of(other)) == (same(one) == same(other))
+
+
+# -- the key ---------------------------------------------------------------------------------------
+
+
+def test_fingerprints_depend_on_a_key_that_is_random_unless_it_is_given():
+    given = [Fingerprint(key=b"secret").of(URL) for _ in range(2)]
+
+    assert given[0] == given[1] != Fingerprint(key=b"other").of(URL)
+    assert Fingerprint().of(URL) != Fingerprint().of(URL)
+
+
+def test_without_a_key_they_are_the_same_everywhere():
+    assert Fingerprint("mmh3").of("http://site.test/0").hex() == "6e208ee17652e40f0fc7f1c886794693"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_stored_gives_the_same_fingerprints(kind):
+    one = Fingerprint(kind)
+    stored = json.loads(json.dumps(one.to_dict()))
+
+    assert Fingerprint.from_dict(stored).of(URL, "POST", b"x") == one.of(URL, "POST", b"x")
+    assert stored["key"] not in repr(one) or not stored["key"]
+
+
+def test_another_kind_is_refused():
+    with pytest.raises(ValueError, match="fingerprint must be one of blake2b, mmh3, not 'md5'"):
+        Fingerprint("md5")

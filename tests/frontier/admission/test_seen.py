@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.admission.fingerprint import fingerprint_of
+from crawler.frontier.admission.fingerprint import Fingerprint
 from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen
+
+fingerprint = Fingerprint()
 
 
 def keys(*numbers):
-    return [fingerprint_of(f"http://example.org/{number}") for number in range(*numbers)]
+    return [fingerprint.of(f"http://example.org/{number}") for number in range(*numbers)]
 
 
 def filters(seen):
@@ -161,7 +163,7 @@ def test_ten_million_keys_take_80_megabytes_of_memory():
     seen = BloomSeen()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for number in range(10_000_000):
-        assert seen.add(fingerprint_of(f"http://example.org/{number}"))
+        assert seen.add(fingerprint.of(f"http://example.org/{number}"))
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
 
     assert len(seen) == 10_000_000
