@@ -39,18 +39,26 @@ _INTERVAL = 0.25
 
 
 def crawl_and_exit(
-    spider: Spider, settings: Settings, options: CrawlOptions, *, name: str, records: str
+    spider: Spider,
+    settings: Settings,
+    options: CrawlOptions,
+    *,
+    name: str,
+    records: str,
+    program: str = "",
 ) -> NoReturn:
     """
     Crawl *spider* in its job directory and end the program.
 
     Without --job the job is called *name*. Without -o and -O the items go to the file *records* in
-    the job directory, or to stdout if *records* is "-".
+    the job directory, or to stdout if *records* is "-". *program* tells the job of one spider with
+    its arguments from that of another.
     """
     gates = gates_of(options.conditions, options.min_items)
     if options.report is not None:
         checked_report(options.report)
     with open_job(options, name) as job:
+        job.program = program
         feeds = open_feeds(job, options, records if records == "-" else str(job.path / records))
         if options.warc is not None:
             job.open_archive(options.warc)

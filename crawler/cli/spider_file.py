@@ -31,6 +31,12 @@ def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
     return next(iter(kinds.values()))(**pairs(arguments, "-a"))
 
 
+def program_of(spider: Spider) -> str:
+    """Return the file and the class of *spider*, as `crawler run` takes them."""
+    kind = type(spider)
+    return f"{kind.__module__}.py:{kind.__qualname__}"
+
+
 def _spiders_in(path: Path) -> list[type[Spider]]:
     from ..spider import Spider
 

@@ -48,6 +48,8 @@ class Job:
         self.has_begun = self.journal.store.commits > 0
         self.outputs = JobOutputs(self.path, ends or {}, written or {})
         self.journal.commits.outputs = self.outputs
+        #: The file, class and arguments of the spider, as text; "" if they are unknown.
+        self.program = ""
         #: What to do about a callback that never ends; None leaves it alone.
         self.on_stuck: Callable[[Request], object] | None = None
         #: In words, what the job was about before and is not any more.
@@ -80,14 +82,16 @@ class Job:
         """
         Write down what the job is *about*, and where its outputs begin.
 
-        Raises JobError if it was begun with another spider.
+        Raises JobError if it was begun with another spider, or with other arguments of it.
         """
+        about = {**about, "program": self.program}
         before = read_about(self.path) if self.has_begun else {}
-        if before.get("spider", about["spider"]) != about["spider"]:
-            raise JobError(
-                f"{self.path} is a job of the spider {before['spider']!r}, not of "
-                f"{about['spider']!r}: name another directory, or start over with --fresh"
-            )
+        for what, name in (("the spider ", "spider"), ("", "program")):
+            if before.get(name) and about[name] and before[name] != about[name]:
+                raise JobError(
+                    f"{self.path} is a job of {what}{before[name]!r}, not of {about[name]!r}: "
+                    "name another directory with --job, or start over with --fresh"
+                )
         self.changes = list(_changes(before, json.loads(json.dumps(about, default=str))))
         draft = self.path / f".{ABOUT}.draft"
         draft.touch(mode=0o600)

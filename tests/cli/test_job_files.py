@@ -111,6 +111,30 @@ def test_the_job_of_another_spider_is_refused(linked, tmp_path):
     assert "one is a job of the spider 'a', not of 'b'" in done.stderr
 
 
+def test_other_arguments_are_another_job(titles, tmp_path):
+    args = ("run", "titles.py:Titles", "-s", "delay=0", "-O", "items.jsonl")
+
+    for tag in ("x", "y"):
+        crawler(*args, "-a", f"tag={tag}", cwd=tmp_path)
+        assert {record["tag"] for record in records(tmp_path / "items.jsonl")} == {tag}
+    assert len(list((tmp_path / "crawls").iterdir())) == 2
+    assert not any("tag" in path.name for path in (tmp_path / "crawls").iterdir())
+
+
+def test_a_directory_keeps_to_one_class_and_its_arguments(titles, tmp_path):
+    args = ("--job", "one", "-s", "delay=0", "-O", "items.jsonl")
+    crawler("run", "titles.py:Titles", "-a", "tag=x", *args, cwd=tmp_path)
+
+    other = crawler("run", "titles.py:Titles", "-a", "tag=y", *args, cwd=tmp_path)
+
+    assert other.returncode == 6
+    assert (
+        "one is a job of 'titles.py:Titles -a tag=x', not of 'titles.py:Titles -a tag=y': "
+        "name another directory with --job, or start over with --fresh"
+    ) in other.stderr
+    assert crawler("run", "titles.py:Titles", "-a", "tag=x", *args, cwd=tmp_path).returncode == 1
+
+
 def test_sigterm_leaves_a_job_that_can_be_continued(held, tmp_path):
     command = ("crawl", held.url("/0"), *QUICK)
     process = subprocess.Popen(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import click
 
 from ..options import CrawlOptions, common_options, load_settings, with_crawl_options
-from ..spider_file import load_spider
+from ..spider_file import load_spider, program_of
 
 
 @click.command()
@@ -24,7 +25,8 @@ def run(
 
     The crawl writes the items to the files that -o (append) and -O (overwrite) name, in the format
     of the file extension; without -o and -O, to stdout as JSON Lines. It keeps its state in
-    crawls/SPIDER. Run the same command again to continue an interrupted crawl.
+    crawls/SPIDER, or in crawls/SPIDER-HASH for each other set of -a arguments. Run the same command again to continue an
+    interrupted crawl.
 
     Example: crawler run quotes.py -a tag=humor -O quotes.csv -s delay=0.5
     """
@@ -32,4 +34,18 @@ def run(
 
     loaded = load_spider(spider, arguments)
     settings = load_settings(assigned, loaded)
-    crawl_and_exit(loaded, settings, crawl_options, name=loaded.name, records="-")
+    crawl_and_exit(
+        loaded,
+        settings,
+        crawl_options,
+        name=_job_name(loaded.name, arguments),
+        records="-",
+        program=" ".join([program_of(loaded), *(f"-a {given}" for given in sorted(arguments))]),
+    )
+
+
+def _job_name(spider: str, arguments: Sequence[str]) -> str:
+    """Return a name that differs for other *arguments*, and does not show them: one may be secret."""
+    if not arguments:
+        return spider
+    return f"{spider}-{sha256(repr(sorted(arguments)).encode()).hexdigest()[:8]}"
