@@ -30,5 +30,6 @@ class _Formatter(logging.Formatter):
         record.message = record.getMessage()
         record.asctime = self.formatTime(record)
         error = record.exc_info[1] if record.exc_info else None
-        cause = f": {type(error).__name__}: {error}" if error else ""
-        return printable(self.formatMessage(record) + cause)
+        # A worker sends its exceptions as text.
+        cause = f"{type(error).__name__}: {error}" if error else getattr(record, "cause", "")
+        return printable(self.formatMessage(record) + (f": {cause}" if cause else ""))

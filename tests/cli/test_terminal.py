@@ -225,7 +225,8 @@ def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
     assert "time_limit" in done.stdout
 
 
-def test_text_of_a_page_is_escaped_on_a_terminal(terminal, tmp_path):
+@pytest.mark.parametrize("analyzers", ["0", "1"])
+def test_text_of_a_page_is_escaped_on_a_terminal(terminal, tmp_path, analyzers):
     pages = {
         "/": f'<title>{PWNED}</title><a href="/{PWNED}">x</a><a href="/coded">y</a>',
         "/coded": Reply(headers={"Content-Encoding": PWNED.replace("\x07", "\x9b")}, body="x"),
@@ -240,25 +241,29 @@ class Careless(Spider):
     max_depth = 1
     def parse(self, response):
         logging.getLogger("careless").warning("title is %s", response.title)
+        try:
+            raise OSError(response.title)
+        except OSError:
+            logging.getLogger("careless").exception("caught")
         yield from response.links()
         raise ValueError(response.title)
     def errback(self, error):
         raise ValueError("\\x1b]0;pwned\\x07")
 """
         )
-        once = ("-s", "retries=1")
-        crawl = terminal("run", "careless.py", "-O", "x.jsonl", "-s", "delay=0", *once)
+        run = ("run", "careless.py", "-O", "x.jsonl", "-s", "delay=0", "-s", "retries=1")
+        run = (*run, "--analyzers", analyzers)
+        crawl = terminal(*run)
         assert crawl.wait() == 1
-        verbose = terminal(
-            "run", "careless.py", "-v", "--job", "again", "-O", "x.jsonl", "-s", "delay=0", *once
-        )
+        verbose = terminal(*run, "-v", "--job", "again")
         assert verbose.wait() == 1
         page = terminal("fetch", site.url())
         assert page.wait() == 0
         headers = terminal("fetch", site.url("/coded"), "--headers")
         headers.wait()
 
-    assert r"title is \x1b]0;pwned\x07" in crawl.shown
+    assert r"WARNING careless: title is \x1b]0;pwned\x07" in crawl.shown
+    assert r"ERROR careless: caught: OSError: \x1b]0;pwned\x07" in crawl.shown
     assert r"ValueError: \x1b]0;pwned\x07" in crawl.shown
     assert "Traceback" not in crawl.shown
     assert "Traceback" in verbose.shown

@@ -17,4 +17,5 @@ from the program and not from the network, is pickled.
                                             ◀──   end, and failed if the callback did
     (closes the socket)                     ──▶
                                             ◀──   figures of the hooks
+                                            ◀──   log and printed, at any moment
 """

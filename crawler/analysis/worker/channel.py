@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
@@ -19,8 +20,25 @@ class Channel:
         self._memory = mmap(memory, 0, access=ACCESS_READ)
         os.close(memory)
         self._parser = FrameParser()
+        self._sending = threading.Lock()
+        self._sender: int | None = None
+        self._postponed: list[dict[str, Any]] = []
 
     def send(self, message: dict[str, Any]) -> None:
+        """Send *message*; any thread may call this, even while it is in here already."""
+        if self._sender == threading.get_ident():  # a destructor or a signal handler logs something
+            self._postponed.append(message)
+            return
+        with self._sending:
+            self._sender = threading.get_ident()
+            try:
+                self._write(message)
+                while self._postponed:
+                    self._write(self._postponed.pop(0))
+            finally:
+                self._sender = None
+
+    def _write(self, message: dict[str, Any]) -> None:
         rest = memoryview(pack(message))
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]

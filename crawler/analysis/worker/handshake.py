@@ -51,13 +51,12 @@ def greeting(spider: Spider, middlewares: Collection[Any]) -> bytes:
             f"{spider!r} was not read from a file, so no other process can import it: put it "
             "into a file, or crawl with analyzers=0"
         )
-    root = logging.getLogger()
     description = {
         "modules": modules,
         "package": sys.modules["__main__"].__package__,
         "path": [str(Path(directory).absolute()) for directory in sys.path],
         "arguments": sys.argv,
-        "level": root.level if root.handlers else None,
+        "level": logging.getLogger().level,
     }
     return pack(description, pickled)
 
@@ -73,10 +72,6 @@ def accept_greeting(frame: Frame) -> tuple[Spider, list[Any]]:
     _is_worker = True
     description, pickled = frame
     sys.path[:], sys.argv[:] = description["path"], description["arguments"]
-    if description["level"] is not None:
-        logging.basicConfig(
-            level=description["level"], format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-        )
     spider, middlewares = _SpiderUnpickler(pickled, description).load()
     return spider, middlewares
 

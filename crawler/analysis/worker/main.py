@@ -16,6 +16,7 @@ from ...module.remote.frames import MEMORY_FD, SOCKET_FD
 from .channel import Channel
 from .handshake import accept_greeting
 from .loop import Worker
+from .relay import relay_output
 
 _PR_SET_PDEATHSIG = 1
 
@@ -26,6 +27,7 @@ def main() -> None:
     greeting = channel.receive()
     if greeting is None:
         return
+    relay_output(channel, greeting[0]["level"])
     with ExitStack() as cleanup:
         try:
             spider, middlewares = accept_greeting(greeting)

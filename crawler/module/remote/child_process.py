@@ -20,6 +20,7 @@ from gevent.os import fork_and_watch
 
 from ...errors import TimeLimit
 from .frames import MEMORY_FD, SOCKET_FD, Frame, FrameParser, pack
+from .relayed_output import pass_on
 from .shared_memory import Slots
 from .transport import IN_FLIGHT, Disconnected, Transport, defer_time_limit
 
@@ -179,6 +180,12 @@ class ChildProcess(Transport):
         self._slots.close()
 
     def _next(self) -> Frame:
+        """Return the next frame that is an answer; pass on what the child logs and prints."""
+        while pass_on((frame := self._next_of_any_kind())[0]):
+            pass
+        return frame
+
+    def _next_of_any_kind(self) -> Frame:
         while (frame := self._parser.take()) is None:
             try:
                 piece = self._socket.recv(_READ_SIZE)

@@ -48,3 +48,19 @@ def test_there_is_no_frame_after_the_parent_closed_its_socket(parent):
     ours.close()
 
     assert channel.receive() is None
+
+
+def test_what_is_sent_during_another_message_is_sent_after_it(parent):
+    """A destructor that logs may run while a message is being encoded."""
+    ours, _, channel = parent
+    parser = FrameParser()
+
+    class Logging(dict):
+        def items(self):
+            channel.send({"log": "from within"})
+            return super().items()
+
+    channel.send({"found": Logging(n=1)})
+    parser.add(ours.recv(1000))
+
+    assert [parser.take()[0], parser.take()[0]] == [{"found": {"n": 1}}, {"log": "from within"}]
