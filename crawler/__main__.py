@@ -4,12 +4,14 @@ import ctypes
 from contextlib import suppress
 
 from .cli import main as run
+from .cli.standard_streams import open_closed_streams
 
 #: glibc's mallopt(): trim threshold, top pad, mmap threshold; bytes.
 _KEEP_THE_HEAP = {-1: 256 << 20, -2: 16 << 20, -3: 256 << 20}
 
 
 def main() -> None:
+    open_closed_streams()
     run(_prepare)
 
 

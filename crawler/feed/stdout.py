@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import select
 import stat
+from fcntl import F_GETFL, fcntl
 from typing import Any
 
 from gevent.lock import RLock
 from gevent.socket import wait_write
 
-from .output import Feed, OutputClosed
+from .output import Feed, FeedError, OutputClosed
 from .record import to_json
 
 
@@ -25,6 +26,7 @@ class Stdout(Feed):
 
     def __init__(self, fd: int = 1) -> None:
         super().__init__("-")
+        _check_writable(fd)
         self._fd = fd
         self._waits = not stat.S_ISREG(os.fstat(fd).st_mode)
         self._turn = RLock()
@@ -70,6 +72,15 @@ class Stdout(Feed):
 
     def _release(self) -> None:
         """Leave the descriptor open: it belongs to the process."""
+
+
+def _check_writable(fd: int) -> None:
+    try:
+        is_writable = fcntl(fd, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    except OSError:
+        is_writable = False
+    if not is_writable:
+        raise FeedError("standard output is closed: name a file for the records, such as x.jsonl")
 
 
 def _closed() -> OutputClosed:

@@ -219,14 +219,18 @@ class ChildProcess(Transport):
 
 def _spawn(command: list[str], theirs: int, memory: int, status: AsyncResult[int | None]) -> int:
     """
-    Start *command* and return its process id; it inherits only *theirs* and *memory*.
+    Start *command* and return its process id; it inherits only *theirs*, *memory* and stderr.
 
-    It has its own process group, so that Ctrl-C in a terminal does not reach it.
+    Stdout is stderr too: what a library prints there must not get among the records. A stderr
+    that is closed here is the null device there. The process has its own process group, so that
+    Ctrl-C in a terminal does not reach it.
     """
     # Moved out of the way, so that neither overwrites the other before it is in its place.
     high = [fcntl(descriptor, F_DUPFD_CLOEXEC, MEMORY_FD + 1) for descriptor in (theirs, memory)]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        *([] if _is_inherited(2) else [(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]),
+        (os.POSIX_SPAWN_DUP2, 2, 1),
         (os.POSIX_SPAWN_DUP2, high[0], SOCKET_FD),
         (os.POSIX_SPAWN_DUP2, high[1], MEMORY_FD),
     ]
@@ -246,6 +250,13 @@ def _spawn(command: list[str], theirs: int, memory: int, status: AsyncResult[int
     finally:
         for descriptor in high:
             os.close(descriptor)
+
+
+def _is_inherited(descriptor: int) -> bool:
+    try:
+        return os.get_inheritable(descriptor)
+    except OSError:  # it is closed
+        return False
 
 
 def _gevent_reaps() -> bool:
