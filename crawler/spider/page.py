@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from ..data import Request, Response
+from .forms import Data, form_request
 from .html_tree import narrow
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
@@ -99,6 +100,29 @@ class Page(Response):
                 "attribute by ::attr(name); use follow_all() for several links"
             )
         return Request(self.urljoin(found), **fields)
+
+    def form(
+        self,
+        css: str = "form",
+        data: Data = (),
+        callback: Callable[..., Any] | str | None = None,
+        *,
+        click: str | bool = True,
+        **fields: Any,
+    ) -> Request:
+        """
+        Return the request that the first form selected by *css* sends when it is filled in.
+
+        *data* has the values to enter, by the names of the fields; None leaves a field out. The
+        other fields keep their values, hidden ones included. *click* selects the button to
+        press by CSS; by default the first one is pressed, False presses none.
+        """
+        from parsel import Selector  # noqa: PLC0415 - not every crawl selects
+
+        document = Selector(text=narrow(self.text), type="html", base_url=self._base)
+        if callback is not None:
+            fields["callback"] = callback
+        return form_request(document, css, data, click, self.encoding, **fields)
 
     def follow_all(
         self,
