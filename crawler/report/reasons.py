@@ -35,6 +35,9 @@ REASONS = {
     "trap_repeat": Reason("its path repeats itself, which is typical of a crawler trap"),
     "trap_calendar": Reason("too many URLs differ from it only in a date"),
     "trap_query": Reason("too many URLs differ from it only in the query"),
+    "trap_chain": Reason(
+        "it continues a long chain of alike pages, each found on the one before", ("max_chain",)
+    ),
     # Refused after admission.
     "seen": Reason("it redirects to a URL that the crawl has met before"),
     "robots": Reason("the robots.txt of its host disallows it", ("robots",)),

@@ -17,6 +17,7 @@ from ..frontier import (
     SqliteJournal,
     TrapGuard,
 )
+from ..frontier.admission.traps import MAX_CHAIN
 from ..module import Analyzer, Downloader, Module, Pipeline
 from .memory_guard import Memory
 
@@ -45,6 +46,7 @@ class RequestArgs:
     include: Collection[str] = ()
     exclude: Collection[str] = ()
     max_pages_per_host: int | None = None
+    max_chain: int | None = MAX_CHAIN
     agent: str = "crawler"
     fingerprint: str = "blake2b"
     politeness: Politeness = field(default=Politeness())
@@ -72,7 +74,7 @@ class RequestArgs:
             politeness=self.politeness,
             retries=self.retries,
             budget=self.budget,
-            traps=TrapGuard(self.max_pages_per_host),
+            traps=TrapGuard(self.max_pages_per_host, max_chain=self.max_chain),
             fingerprint=Fingerprint(self.fingerprint),
             agent=self.agent,
         )

@@ -46,6 +46,7 @@ class Settings:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     max_pages_per_host: int | None = RequestArgs.max_pages_per_host
+    max_chain: int | None = RequestArgs.max_chain
     fingerprint: str = RequestArgs.fingerprint
     user_agent: str | None = None
     verify: bool = True
@@ -102,6 +103,7 @@ class Settings:
             include=self.include,
             exclude=self.exclude,
             max_pages_per_host=self.max_pages_per_host,
+            max_chain=self.max_chain,
             fingerprint=self.fingerprint,
             agent=self._product_token(),
             politeness=self.politeness,

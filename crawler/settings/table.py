@@ -92,6 +92,11 @@ SECTIONS = {
             "The maximum number of pages to fetch from one host.",
         ),
         Setting(
+            "max_chain",
+            or_none(COUNT),
+            "The maximum number of alike pages, each found on the one before, such as /day/1, /day/2. Alike URLs differ only in numbers, or in the ids of sessions.",
+        ),
+        Setting(
             "fingerprint",
             one_of("blake2b", "mmh3"),
             "The hash by which URLs are recognized that were met before. blake2b has a secret key. mmh3 is faster, but a hostile page can hide another one with it. A job keeps the one that it began with.",

@@ -2,13 +2,25 @@
 
 import itertools
 from collections import Counter
+from random import Random
 
 import pytest
 
-from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
+from crawler import (
+    Analyzer,
+    DataArgs,
+    Downloader,
+    ModuleArgs,
+    Pipeline,
+    RequestArgs,
+    Scheduler,
+    crawl,
+)
 from crawler.data import Response
 from crawler.frontier import Frontier, Politeness, Retries, TrapGuard
-from crawler.spider import links
+from crawler.job.view import JobView
+from crawler.report.reasons import explain
+from crawler.spider import PageSpider, links
 from crawler.testing import generated_site
 from crawler.url import host, target
 
@@ -19,9 +31,11 @@ CAPS = {
     "max_repeats": 3,
     "max_dates": 40,
     "max_query_variants": 60,
+    "max_chain": 60,
 }
 PAGES = 300
 fresh = itertools.count()
+chance = Random(18)
 
 
 def hrefs(*found):
@@ -42,7 +56,31 @@ def session_in_query(path):
 
 
 def session_in_path(path):
-    return hrefs(*(f"/(S({next(fresh):08x}))/page/{n}" for n in range(3)))
+    return hrefs(*(f"/(S({session_id()}))/{name}" for name in ("", "page/1", "about")))
+
+
+def session_in_parameter(path):
+    return hrefs(*(f"/{name};jsessionid={session_id()}" for name in ("", "page/1", "about")))
+
+
+def session_id():
+    return "".join(chance.choices("abcdefghijklmnopqrstuvwxyz012345", k=24))
+
+
+def days(path):
+    return hrefs(f"/day/{int(path.rpartition('/')[2] or 0) + 1}")
+
+
+def days_and_nights(path):
+    """Pages of two kinds in turn: none is like the one that it was found on."""
+    number = int(path.strip("/").rpartition("/")[2] or 0)
+    return hrefs(f"/night/{number}/" if "day" in path else f"/day/{number + 1}")
+
+
+def far_calendar(path):
+    """A calendar of which only the next month is linked."""
+    year, month = map(int, path.strip("/").split("/")) if path != "/" else (2098, 1)
+    return hrefs(f"/{year + month // 12}/{month % 12 + 1:02}")
 
 
 def nested(path):
@@ -68,7 +106,11 @@ def soft_404(path):
 TRAPS = {
     "calendar": (calendar, "trap_calendar"),
     "session in the query": (session_in_query, "trap_query"),
-    "session in the path": (session_in_path, "host_cap"),
+    "calendar of the next century": (far_calendar, "trap_calendar"),
+    "session in the path": (session_in_path, "trap_chain"),
+    "session in a parameter of the path": (session_in_parameter, "trap_chain"),
+    "days": (days, "trap_chain"),
+    "days and nights": (days_and_nights, "trap_chain"),
     "nested": (nested, "trap_repeat"),
     "sorted anyhow": (sorted_anyhow, "trap_query"),
     "pagination": (pagination, "trap_query"),
@@ -116,6 +158,26 @@ def test_a_trap_ends_within_the_caps_and_the_site_beside_it_is_whole(name, quiet
     assert summary.urls.pending == 0
 
 
+def test_a_chain_goes_on_over_a_restart_and_why_explains_its_end(tmp_path):
+    fetched = []
+
+    def fetch(request):
+        fetched.append(request.url)
+        body = days(target(request.url)).encode()
+        return Response(request.url, 200, {"content-type": "text/html"}, body, request)
+
+    settings = {"depth": None, "delay": 0, "robots": False, "max_chain": 20}
+    for most in (8, 15, None):
+        spider = PageSpider(start_urls=["http://trap.test/"])
+        crawl(spider, fetch=fetch, job=tmp_path / "job", max_pages=most, **settings)
+
+    assert fetched == ["http://trap.test/", *(f"http://trap.test/day/{n}" for n in range(1, 22))]
+    with JobView(tmp_path / "job") as view:
+        [story] = view.why("http://trap.test/day/22")
+    assert (story.status, story.reason) == ("turned_away", "trap_chain")
+    assert "max_chain" in explain(story.reason)
+
+
 def test_the_default_caps_are_finite():
     """The number of pages of a host has no limit: only the owner knows it."""
     guard = TrapGuard()
@@ -131,5 +193,7 @@ def test_the_default_caps_are_finite():
         for d in range(1, 29)
     )
     assert Counter(map(guard.refusal, dates))["trap_calendar"] > 0
+    days = (guard.refusal(f"http://site.test/day/{n}", n) for n in range(11_000))
+    assert Counter(days)["trap_chain"] > 0
     queries = (f"http://site.test/list?n={n}" for n in range(10_100))
     assert Counter(map(guard.refusal, queries))["trap_query"] == 100

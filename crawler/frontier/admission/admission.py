@@ -61,7 +61,11 @@ class Admission:
         key = self.fingerprint(found, url)
         if not self.seen.add(key) and not found.dont_filter:
             return Decision("seen", key)
-        return Decision(self.shut or self.traps.refusal(url), key)
+        if self.shut is not None:
+            return Decision(self.shut, key)
+        # A request that is made again and again on purpose is a chain, but no trap.
+        depth = 0 if found.dont_filter else found.depth
+        return Decision(self.traps.refusal(url, depth, found.found_on), key)
 
     def hop(self, request: Request, response: Response) -> Request | Outcome:
         """Return the next hop of *request*; or the outcome that ends it here."""

@@ -10,22 +10,28 @@ from __future__ import annotations
 import re
 
 from ...url import host
+from .chains import Chains
+from .recent_numbers import RecentNumbers
 
 #: A position inside the host of any URL: the next slash after it begins the path.
 _IN_HOST = len("https://")
 
 #: A year with its month and perhaps its day: "2031/05", "2031-5-17", "2031&month=5". Digits
-#: without separators are more often the number of an article. The literal start of the pattern
-#: is quick to find.
+#: without separators are more often the number of an article. Calendars lead far into the future
+#: and the past, one month at a time: from here they reach their limit before the year 1800.
 _DATE = re.compile(
     r"""
-    (?: 19 | 20 ) (?<! [0-9].. ) [0-9]{2}
+    (?: 1[89] | 2[0-9] ) (?<! [0-9].. ) [0-9]{2}
     SEPARATOR (?: 1[0-2] | 0?[1-9] )
     (?: SEPARATOR (?: 3[01] | [12][0-9] | 0?[1-9] ) )?
     (?! [0-9] )
     """.replace("SEPARATOR", "(?: [-/_.] | %2F | & [a-z]{1,9} = )"),
     re.VERBOSE,
 )
+
+#: The default of *max_chain*. A daily comic of 25 years whose pages are linked one to the next
+#: passes, and so does any list of which somebody has turned the pages.
+MAX_CHAIN = 10_000
 
 #: How many sample URLs are kept for each reason.
 _SAMPLES = 3
@@ -35,17 +41,20 @@ class TrapGuard:
     """
     Refuses URLs that lead deeper into a trap, or exceed the page limit of their host.
 
-    Call refusal() once for each new URL, because each call counts:
+    Call refusal() once for each new URL, with its depth and the page it was found on, because
+    each call counts:
 
     - trap_depth: the path has more than *max_segments* parts.
     - trap_repeat: one part occurs more than *max_repeats* times in the path, or a group of
       parts occurs *max_repeats* times in a row, as in ``/a/b/a/b/a/b``.
     - trap_calendar: more than *max_dates* URLs differ only in a date.
     - trap_query: more than *max_query_variants* URLs differ only in the query.
+    - trap_chain: more than *max_chain* alike pages, each found on the one before, lead to it, or
+      differ from it only in an id; None is no limit. See Chains.
     - host_cap: *max_pages_per_host* URLs of the host were let through; None is no limit.
 
-    Dates and queries are counted for the latest *most_counted* URLs without them; hosts are
-    counted for the whole crawl. *samples* are the first few URLs of each reason.
+    Dates, queries and chains are counted for the latest *most_counted* URLs without them; hosts
+    are counted for the whole crawl. *samples* are the first few URLs of each reason.
     """
 
     def __init__(
@@ -56,6 +65,7 @@ class TrapGuard:
         max_repeats: int = 3,
         max_dates: int = 5 * 366,
         max_query_variants: int = 10_000,
+        max_chain: int | None = MAX_CHAIN,
         most_counted: int = 100_000,
     ) -> None:
         if max_pages_per_host is not None:
@@ -66,30 +76,35 @@ class TrapGuard:
         self._max_repeats = _check("max_repeats", max_repeats, at_least=2)
         self._max_dates = _check("max_dates", max_dates)
         self._max_query_variants = _check("max_query_variants", max_query_variants)
-        self._dates = _Counts(_check("most_counted", most_counted, at_least=2))
-        self._queries = _Counts(most_counted)
+        self._dates = RecentNumbers(_check("most_counted", most_counted, at_least=2))
+        self._queries = RecentNumbers(most_counted)
+        self._chains: Chains | None = None
+        if max_chain is not None:
+            self._chains = Chains(_check("max_chain", max_chain), most_counted)
         self._pages: dict[str, int] = {}
 
-    def refusal(self, url: str) -> str | None:
+    def refusal(self, url: str, depth: int = 0, found_on: str | None = None) -> str | None:
         """Return why *url*, canonical and new, should not be fetched; None if it may be."""
-        reason = self._reason(url)
+        reason = self._reason(url, depth, found_on)
         if reason is not None:
             sample = self.samples.setdefault(reason, [])
             if len(sample) < _SAMPLES:
                 sample.append(url)
         return reason
 
-    def count(self, url: str) -> None:
+    def count(self, url: str, depth: int = 0, found_on: str | None = None) -> None:
         """Count *url*, which an earlier run let through."""
         query = url.find("?")
         if query >= 0:
             self._queries.add(url[:query])
         if _has_date(url):
             self._dates.add(_DATE.sub("", url))
+        if self._chains is not None:
+            self._chains.add(url, depth, found_on)
         if self._max_pages is not None:
             self._count_page(host(url))
 
-    def _reason(self, url: str) -> str | None:
+    def _reason(self, url: str, depth: int, found_on: str | None) -> str | None:
         query = url.find("?")
         end = len(url) if query < 0 else query
         segments = url.count("/", _IN_HOST, end - 1)
@@ -101,6 +116,8 @@ class TrapGuard:
             return "trap_calendar"
         if query >= 0 and self._queries.add(url[:query]) > self._max_query_variants:
             return "trap_query"
+        if self._chains is not None and self._chains.add(url, depth, found_on):
+            return "trap_chain"
         if self._max_pages is not None and not self._count_page(host(url)):
             return "host_cap"
         return None
@@ -117,37 +134,9 @@ class TrapGuard:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
 
 
-class _Counts:
-    """
-    Counts by name, for at most *most* names: the least recently counted are forgotten.
-
-    Names are in two dicts, and move to the younger dict when counted. When that holds half of
-    *most*, it becomes the older dict, and the names in the previous older dict are dropped.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._half = most // 2
-        self._young: dict[int, int] = {}
-        self._old: dict[int, int] = {}
-
-    def add(self, name: str) -> int:
-        """Count *name* once more; return its count. Only its hash is kept."""
-        key = hash(name)
-        count = self._young.get(key)
-        if count is None:
-            count = self._old.pop(key, 0)
-            if len(self._young) >= self._half:
-                self._old, self._young = self._young, {}
-        self._young[key] = count + 1
-        return count + 1
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-
 def _has_date(url: str) -> bool:
-    """Return whether *url* has a date; quickly for the many URLs without a century."""
-    return ("20" in url or "19" in url) and _DATE.search(url) is not None
+    """Return whether *url* has a date; quickly for the many URLs without a year."""
+    return ("2" in url or "1" in url) and _DATE.search(url) is not None
 
 
 def _repeats(url: str, most: int) -> bool:

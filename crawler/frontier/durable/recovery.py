@@ -177,9 +177,8 @@ class _Reader:
         keys: list[bytes] = []
         by_host, done = self._found.by_host, 0
         for values in rows:
-            number, key, url, host, _, _, _, _, its_seal, progress, status, reason, end_seal, to = (
-                values
-            )
+            number, key, url, host, depth, _, found_on = values[:7]
+            its_seal, progress, status, reason, end_seal, to = values[8:]
             is_whole = its_seal == hashed(repr(values[:8])) and number not in strange
             is_plain = is_whole and not (progress or to)
             if is_plain and status is None:
@@ -193,7 +192,7 @@ class _Reader:
                 self._read_one(Row(*values[:10]), *values[10:])
                 continue
             keys.append(key)
-            count_trap(url)
+            count_trap(url, depth, found_on)
         self._found.seen.update(keys)
         self._count(len(keys), done)
 
@@ -248,7 +247,7 @@ class _Reader:
         for url in hops:
             self._found.seen.add(self._found.fingerprint.of(urls.canonicalize(url)))
         if is_whole:
-            self._traps.count(row.url)
+            self._traps.count(row.url, row.depth, row.found_on)
 
     def _count(self, admitted: int, done: int) -> None:
         ledger = self._found.ledger

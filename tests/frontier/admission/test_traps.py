@@ -105,6 +105,18 @@ def test_months_are_dates_too():
     assert reasons(guard, paths) == [None] * 20 + ["trap_calendar"] * 16
 
 
+@pytest.mark.parametrize(("first", "step"), [(2024, 1), (2024, -1), (2095, 1), (1905, -1)])
+def test_a_calendar_ends_in_the_far_future_and_in_the_past(first, step):
+    guard = TrapGuard(max_dates=150)
+    years = range(first, first + 50 * step, step)
+
+    found = reasons(
+        guard, (f"/events/{year}/{month:02}" for year in years for month in range(1, 13))
+    )
+
+    assert found == [None] * 150 + ["trap_calendar"] * 450
+
+
 @pytest.mark.parametrize(
     "form",
     [
@@ -114,7 +126,7 @@ def test_months_are_dates_too():
         "/item/20{:02}-123",
         "/item/2010-50-{}",
         "/tags/{}-05-17",
-        "/1810/05/{}",
+        "/1710/05/{}",
     ],
 )
 def test_what_is_no_calendar(form):
@@ -130,6 +142,23 @@ def test_the_pages_of_a_host_are_limited():
     assert guard.refusal("https://user:secret@example.org:8080/e") == "host_cap"
     assert guard.refusal("http://www.example.org/a") is None
     assert guard.refusal("http://[::1]:80/a") is None
+
+
+def test_a_chain_of_alike_pages_has_a_limit():
+    guard = TrapGuard(max_chain=3)
+
+    chain = [guard.refusal(f"{SITE}/day/{n}", depth=n) for n in range(1, 7)]
+
+    assert chain == [None] * 4 + ["trap_chain"] * 2
+    assert TrapGuard(max_chain=None).refusal(f"{SITE}/day/1", depth=10**6) is None
+
+
+def test_what_an_earlier_run_let_through_belongs_to_the_chain():
+    guard = TrapGuard(max_chain=3)
+    for n in range(1, 5):
+        guard.count(f"{SITE}/day/{n}", depth=n)
+
+    assert guard.refusal(f"{SITE}/day/5", depth=5) == "trap_chain"
 
 
 def test_what_is_refused_for_another_reason_is_no_page_of_its_host():
@@ -169,6 +198,7 @@ def test_memory_is_bounded_and_what_is_met_often_is_not_forgotten():
         "max_repeats",
         "max_dates",
         "max_query_variants",
+        "max_chain",
         "most_counted",
     ],
 )
