@@ -7,7 +7,7 @@ contract.py is what the rest of the crawler uses.
 """
 
 from .admission.fingerprint import Fingerprint
-from .admission.scope import Scope
+from .admission.scope import ANY_DOMAIN, Scope
 from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
 from .budget import Budget
@@ -22,6 +22,7 @@ from .outcome import DONE, Outcome, failed, refused
 from .retries import Retries
 
 __all__ = [
+    "ANY_DOMAIN",
     "DONE",
     "BloomSeen",
     "Budget",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..fetch import AddressGuard, CurlFetch, Limits, any_address
-from ..frontier import Budget, Politeness, Retries
+from ..frontier import ANY_DOMAIN, Budget, Politeness, Retries
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
 from ..scheduler.memory_guard import Memory
@@ -23,6 +23,8 @@ from .table import SETTINGS, Setting, find
 _NOTHING: Mapping[str, Any] = {}
 #: The default number of connections that a client keeps; more if more requests are in flight.
 _CONNECTIONS: int = signature(CurlFetch).parameters["max_connections"].default
+#: The pages of one host in a crawl of any domain.
+_BROAD_CAP = 1000
 #: The name of the wrong field at the start of an error; the setting may have another name.
 _PART = re.compile(r"^\w+(: | (?=must |pattern ))")
 
@@ -102,14 +104,21 @@ class Settings:
             max_depth=self.depth,
             include=self.include,
             exclude=self.exclude,
-            max_pages_per_host=self.max_pages_per_host,
             max_chain=self.max_chain,
+            max_pages_per_host=self._host_cap,
             fingerprint=self.fingerprint,
             agent=self._product_token(),
             politeness=self.politeness,
             retries=self.retries,
             budget=self.budget,
         )
+
+    @property
+    def _host_cap(self) -> int | None:
+        """The pages of one host; a crawl of any domain has a cap unless one is given, or none."""
+        if ANY_DOMAIN in self.domains and "max_pages_per_host" not in self.origins:
+            return self.max_pages_per_host or _BROAD_CAP
+        return self.max_pages_per_host
 
     def _product_token(self) -> str:
         """Return the part of the User-Agent that robots.txt can name: "Bot" of "Bot/1.0 (…)"."""

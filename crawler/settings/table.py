@@ -75,7 +75,11 @@ SECTIONS = {
             or_none(LEVEL),
             "The maximum depth: the number of links from a start URL. 0 fetches only the start URLs.",
         ),
-        Setting("domains", LIST, "Domains to accept besides those of the start URLs."),
+        Setting(
+            "domains",
+            LIST,
+            "Domains to accept besides those of the start URLs. * accepts every domain.",
+        ),
         Setting(
             "include",
             LIST,
@@ -89,7 +93,7 @@ SECTIONS = {
         Setting(
             "max_pages_per_host",
             or_none(COUNT),
-            "The maximum number of pages to fetch from one host.",
+            "The maximum number of pages to fetch from one host. If domains is *, it is 1000 unless it is set.",
         ),
         Setting(
             "max_chain",

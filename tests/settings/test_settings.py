@@ -130,6 +130,14 @@ def test_the_scheduler_gets_what_was_set():
     assert settings.data_args() == DataArgs(item_buffer_cap=12)
 
 
+def test_a_crawl_of_any_domain_has_a_cap_for_each_host():
+    assert Settings.load(code={"domains": ["*"]}).request_args().max_pages_per_host == 1000
+    for cap in (50, None):
+        given = {"domains": ["*"], "max_pages_per_host": cap}
+        assert Settings.load(code=given).request_args().max_pages_per_host == cap
+    assert Settings().request_args().max_pages_per_host is None
+
+
 def test_the_client_gets_what_was_set(tmp_path):
     authorities = tmp_path / "ca.pem"
     authorities.touch()

@@ -16,6 +16,8 @@ from ...errors import InvalidURL
 _SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[^]\s]*]|[^:\s]*)(?::(?P<port>.*))?", re.DOTALL)
 _PART_OF_A_URL = re.compile(r"[/\\?#@]")
+#: The entry of *accepted_domains* that accepts every host.
+ANY_DOMAIN = "*"
 _DIGITS = re.compile(r"[0-9]{1,5}")
 
 
@@ -26,7 +28,7 @@ class Scope:
 
     An entry of *accepted_domains* that is a registered domain ("example.org") accepts all its
     hosts; any other host ("www.example.org", "localhost", "127.0.0.1", "[::1]") accepts only
-    itself; a port ("example.org:8080") limits either to that port. *own_domains* are the
+    itself; a port ("example.org:8080") limits either to that port; "*" accepts every host. *own_domains* are the
     domains of the first requests: see including(). A URL at *max_depth* is fetched; None is
     no limit.
 
@@ -130,6 +132,8 @@ class Scope:
         return self.own_domains | {_without_port(domain) for domain in self.accepted_domains}
 
     def _accepts(self, host: str, port: int | None) -> bool:
+        if ANY_DOMAIN in self.accepted_domains:
+            return True
         if not self._may_accept(host):
             return False
         domain = urls.registered_domain(host)
@@ -168,6 +172,8 @@ def _domain(entry: Any) -> str:
         raise _invalid_entry(
             entry, f"is a URL: give the host only, {_host(text) or 'example.org'!r}"
         )
+    if text == ANY_DOMAIN:
+        return text
     if "*" in text or text.startswith("."):
         raise _invalid_entry(entry, f"has a wildcard: {_instead_of_wildcard(text)}")
     if text.count(":") > 1 and not text.startswith("["):

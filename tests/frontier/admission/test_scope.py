@@ -118,7 +118,6 @@ def test_a_port_means_the_default_one_of_the_scheme_too():
         (".example.org", "has a wildcard: 'example.org' accepts all its sub-domains"),
         ("*.www.bbc.co.uk", "has a wildcard: 'bbc.co.uk' accepts all its sub-domains"),
         ("*.co.uk", "has a wildcard: name each domain"),
-        ("*", "has a wildcard: name each domain"),
         ("192.168.*", "has a wildcard: name each domain"),
         ("com", "is a public suffix"),
         ("dev", "is a public suffix"),
@@ -434,3 +433,11 @@ def test_patterns_are_part_of_the_value():
     assert scope.including(["http://c.net/"]).refusal("http://c.net/b", 1) == "exclude"
     scope.refusal("http://example.org/", 1)
     assert copy.deepcopy(scope) == scope
+
+
+def test_a_star_accepts_every_host_and_nothing_but_http():
+    scope = Scope(["*"], None)
+
+    assert scope.refusal("http://anything.example/", 9) is None
+    assert scope.refusal("https://10.0.0.1:99/", 9) is None
+    assert scope.refusal("ftp://anything.example/", 0) == "scheme"
