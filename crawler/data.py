@@ -258,9 +258,10 @@ class Response:
     """
     What a server answered, with the whole body in memory.
 
-    *elapsed* is the duration of the exchange in seconds; *flags* are special properties
-    (``truncated``: the body is known to be incomplete; ``cached``: no request was sent).
-    *found* are requests that a middleware adds to those found in the page.
+    *elapsed* is the time of the server in seconds, from the request to the end of its response:
+    CurlFetch leaves out the time for which our own callbacks kept it from reading. *flags* are
+    special properties (``truncated``: the body is known to be incomplete; ``cached``: no
+    request was sent). *found* are requests that a middleware adds to those found in the page.
 
     There are no slots: what is computed from the body (encoding, text, the parsed tree) is
     kept in ``__dict__``, and so lives as long as the response.

@@ -16,7 +16,8 @@ class Limits:
 
     *total* covers everything from the name lookup to the last byte, unless the request
     has a timeout of its own; *connect* ends with the TLS handshake; *stall* is the longest
-    time without any data. *body* limits the body as received, and again as decoded, so an
+    time without any data. With CurlFetch, time for which a callback keeps the hub from running
+    counts for none of them. *body* limits the body as received, and again as decoded, so an
     exchange never needs more than twice that.
     """
 

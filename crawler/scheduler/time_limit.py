@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 import gevent
@@ -12,6 +13,8 @@ from ..errors import TimeLimit
 
 #: The number of times that TimeLimit is thrown into code that catches it and continues.
 _MAX_THROWN = 3
+#: If the end of a limit is so many seconds late, the hub did not run in the meantime.
+_LATE = 0.25
 
 
 class LeftBehind(BaseException):
@@ -25,6 +28,9 @@ class ModuleTimer:
     Code that catches it and continues, as a bare ``except:`` does, gets it again each time the
     limit has passed. After three times the greenlet is *given_up* and *on_given_up* is called;
     then both leaving the timer and check() raise LeftBehind.
+
+    A limit that passes while a callback keeps the hub from running starts anew, once: those
+    who waited meanwhile, such as downloads, could not go on.
     """
 
     def __init__(self, seconds: float, on_given_up: Callable[[], object] = bool) -> None:
@@ -32,10 +38,12 @@ class ModuleTimer:
         self._seconds = seconds
         self._on_given_up = on_given_up
         self._thrown = 0
+        self._due = 0.0
         self._timer = gevent.get_hub().loop.timer(seconds, seconds)
 
     def __enter__(self) -> None:
         self._thrown = 0
+        self._due = monotonic() + self._seconds
         # again(), not start(): start() would continue with the rest of the time.
         self._timer.again(self._expire, gevent.getcurrent())
 
@@ -61,6 +69,10 @@ class ModuleTimer:
 
     def _expire(self, greenlet: Any) -> None:
         """Run by the hub, each time the limit has passed."""
+        late, self._due = monotonic() - self._due, float("inf")
+        if late > _LATE:
+            self._timer.again(self._expire, greenlet)
+            return
         if self._thrown == _MAX_THROWN:
             self._timer.stop()
             self.given_up = True

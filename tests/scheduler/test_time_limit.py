@@ -3,6 +3,7 @@ from contextlib import suppress
 import gevent
 import pytest
 from gevent.event import Event
+from gevent.monkey import get_original
 
 from crawler.errors import TimeLimit
 from crawler.scheduler.time_limit import ModuleTimer
@@ -68,6 +69,27 @@ def test_each_datum_has_the_whole_time_to_itself(crawl):
     site = Site({f"/{n}": Reply(delay=0.06) for n in range(5)})
 
     summary, errors = crawl(site, first=urls(5), download_workers=1, time_limit=0.15)
+
+    assert errors == []
+    assert summary.urls.done == 5
+
+
+def test_no_download_is_charged_with_the_time_of_a_callback(crawl):
+    site = Site({"/0": "", **{f"/{n}": Reply(delay=0.9) for n in range(1, 5)}})
+    begun = []
+
+    def download(request):
+        begun.append(request.url)
+        return site(request)
+
+    def parse(response):
+        if response.url == HOME + "0":
+            while len(begun) < 5:
+                gevent.sleep(0)
+            get_original("time", "sleep")(0.8)
+        return []
+
+    summary, errors = crawl(download, parse, first=urls(5), time_limit=0.3)
 
     assert errors == []
     assert summary.urls.done == 5

@@ -171,6 +171,7 @@ class CurlFetch:
     def abandon(self) -> None:
         """Leave the connections to the parent of a forked process: closing would end them."""
         if self._multi is not None:
+            self._multi.abandon()
             _abandoned.append((self._multi, self._idle))
         self._multi, self._idle = None, []
 

@@ -23,7 +23,11 @@ AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 _HEAD_ENDS = b"\r\n\r\n"
 _BLANK = (b"\r\n", b"\n")
 _CODED = b"content-encoding"
-_STATUS, _SECONDS = pycurl.RESPONSE_CODE, pycurl.TOTAL_TIME
+_STATUS = pycurl.RESPONSE_CODE
+#: Seconds from the start of a transfer until its request was sent, and until its end.
+_SENT, _ENDED = pycurl.PRETRANSFER_TIME, pycurl.TOTAL_TIME
+#: The shortest time that an exchange takes, in seconds.
+_LEAST = 1e-6
 _SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
@@ -54,6 +58,11 @@ class Handle:
         self.out_of_descriptors = False
         #: The kept connection was not fit for a request, or was closed after it was sent.
         self.is_unfit = self.is_lost = False
+        #: The seconds for which the reply may have waited for us before libcurl read its end.
+        self.lag = 0.0
+        #: When a prolonged transfer ends at the latest; 0 if it was not prolonged.
+        self.ends_at = 0.0
+        self._added = 0.0
         self._options = options
         self.limits = limits
         self._allow_address = allow_address
@@ -86,6 +95,16 @@ class Handle:
         self.is_unfit = False
         self.easy.setopt(pycurl.FRESH_CONNECT, 1)
 
+    def prolong(self, seconds: float, now: float) -> None:
+        """Add *seconds* to the limits of the running transfer."""
+        self._special = True
+        self._added += seconds
+        total = (self._timeout or self.limits.total) + self._added
+        self.ends_at = now + total
+        self.easy.setopt(pycurl.TIMEOUT_MS, milliseconds(total))
+        self.easy.setopt(pycurl.CONNECTTIMEOUT_MS, milliseconds(self.limits.connect + self._added))
+        self.easy.setopt(pycurl.LOW_SPEED_TIME, round(self.limits.stall + self._added) + 1)
+
     def keep_connection(self) -> None:
         """Note the connection that the transfer has made, if it has made one."""
         if self._opened:
@@ -108,8 +127,9 @@ class Handle:
         body = b"".join(self._chunks)
         if body and head.lower().find(_CODED) >= 0:  # "in" is slower: it raises inside
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits.body)
-        status, elapsed = easy.getinfo(_STATUS), easy.getinfo(_SECONDS)
-        return Response(request.url, status, headers, body, request, elapsed)
+        elapsed = easy.getinfo(_ENDED) - easy.getinfo(_SENT) - self.lag
+        status = easy.getinfo(_STATUS)
+        return Response(request.url, status, headers, body, request, max(elapsed, _LEAST))
 
     @property
     def header_size(self) -> int:
@@ -152,6 +172,7 @@ class Handle:
         self._cookies = _PLAIN.cookies
         self._timeout = _PLAIN.timeout
         self._proxy = _PLAIN.proxy
+        self._added = self.ends_at = 0.0
         self._special = False
 
     def _set_headers(self, headers: Mapping[str, str], *suppressed: bytes) -> None:

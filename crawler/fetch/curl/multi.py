@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any, TypeAlias
+from weakref import finalize
 
 import pycurl
 from gevent import getcurrent
@@ -11,6 +12,7 @@ from gevent.hub import Hub
 
 from ..._waiters import Waiters
 from .handle import Handle
+from .hub_clock import HubClock
 
 #: The error code of a failed transfer and libcurl's message.
 Failure: TypeAlias = "tuple[int, str]"
@@ -19,6 +21,9 @@ _POLL_REMOVE = pycurl.POLL_REMOVE
 #: The number of transfers to start together; more would leave a server idle while we process
 #: its replies.
 BATCH_SIZE = 16
+#: If the hub has not looked for events for so many seconds, no transfer is charged with them.
+_LONG = 0.25
+OVERDUE: Failure = (pycurl.E_OPERATION_TIMEDOUT, "took longer than its time limit")
 CLOSED: Failure = (pycurl.E_ABORTED_BY_CALLBACK, "the fetcher was closed")
 
 
@@ -35,7 +40,8 @@ class Multi:
 
     At most *max_connections* transfers run at once. Others wait here, before the time limits
     of their transfer start, so that the wait for a connection does not count as part of the
-    timeout.
+    timeout. Nor does the time for which a callback has kept the hub from running: it is added
+    to the limits of all transfers, before libcurl can look at them.
     """
 
     def __init__(self, hub: Hub, max_connections: int) -> None:
@@ -43,9 +49,16 @@ class Multi:
         self._loop: Any = hub.loop
         self.max_connections = max_connections
         self._queue = Waiters()
-        self._running: dict[pycurl.Curl, Any] = {}
+        #: The greenlet that waits for a transfer, and the handle of the transfer.
+        self._running: dict[pycurl.Curl, tuple[Any, Handle]] = {}
         self._to_start: list[pycurl.Curl] = []
         self._sockets: dict[int, Any] = {}
+        self._clock = HubClock(self._loop)
+        finalize(self, self._clock.close).atexit = False
+        #: The seconds before libcurl was last run in which the hub did not look for events.
+        self._lag = 0.0
+        self._prolonged_at = 0.0
+        self._overdue_timer: Any = None
         self._timer: Any = None
         self._armed_for = self._due = 0.0
         self._is_scheduled = False
@@ -65,7 +78,7 @@ class Multi:
             if self._closed:
                 return CLOSED
             self._queue.wait()
-        running[easy] = getcurrent()
+        running[easy] = (getcurrent(), handle)
         self._to_start.append(easy)
         if len(self._to_start) >= BATCH_SIZE:
             self._start()
@@ -75,6 +88,7 @@ class Multi:
             while easy in running:
                 failure: Failure | None = self.hub.switch()
             if failure is None:
+                handle.lag = self._lag
                 handle.keep_connection()
         finally:
             running.pop(easy, None)
@@ -110,6 +124,10 @@ class Multi:
         self._multi.setopt(pycurl.M_MAXCONNECTS, number)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, number)
 
+    def abandon(self) -> None:
+        """Do nothing more, and leave the connections open: for a process that was forked."""
+        self._clock.close()
+
     def close(self) -> None:
         """Fail the transfers in flight and release every connection and watcher."""
         for easy in self._running:
@@ -120,6 +138,9 @@ class Multi:
         self._queue.wake_all()
         self._multi.close()
         self._disarm()
+        self._clock.close()
+        if self._overdue_timer is not None:
+            self._overdue_timer.close()
         while self._sockets:
             self._sockets.popitem()[1].close()
 
@@ -185,6 +206,10 @@ class Multi:
 
     def _advance(self, events: int, fd: int) -> None:
         """Run libcurl, and resume the greenlets whose transfers have ended."""
+        now = monotonic()
+        self._lag = now - self._clock.looked
+        if self._lag > _LONG:
+            self._prolong(now)
         _, running = self._multi.socket_action(fd, events)
         if running == len(self._running):
             return
@@ -195,6 +220,34 @@ class Multi:
             self._resume(easy, (code, text))
 
     def _resume(self, easy: pycurl.Curl, failure: Failure | None = None) -> None:
-        waiting = self._running.pop(easy, None)
+        waiting, _ = self._running.pop(easy, (None, None))
         if waiting is not None:
             waiting.switch(failure)
+
+    def _prolong(self, now: float) -> None:
+        """Add the time since the hub last looked for events to the limits of all transfers."""
+        pause = now - max(self._clock.looked, self._prolonged_at)
+        if pause > _LONG:
+            self._prolonged_at = now
+            for _, handle in self._running.values():
+                handle.prolong(pause, now)
+            if self._overdue_timer is None:
+                self._end_overdue()
+
+    def _end_overdue(self) -> None:
+        """
+        End prolonged transfers that are overdue, and come back when the next one is.
+
+        libcurl does so itself while it waits for a reply. While it connects, it looks at the
+        limits only when they were to end at first.
+        """
+        now, prolonged = monotonic(), []
+        for easy, (_, handle) in list(self._running.items()):
+            if handle.ends_at > now:
+                prolonged.append(handle.ends_at)
+            elif handle.ends_at:
+                self._resume(easy, OVERDUE)
+        self._overdue_timer = None
+        if prolonged:
+            self._overdue_timer = self._loop.timer(min(prolonged) - now)
+            self._overdue_timer.start(self._end_overdue, update=True)
