@@ -311,18 +311,22 @@ def open_files():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def wait_until(is_so):
+    with gevent.Timeout(20):
+        while not is_so():
+            gevent.sleep(0.01)
+
+
 def test_killing_a_greenlet_ends_its_fetch_and_leaves_nothing_open(fetch, serve):
     site = serve({"/": faults.silence(), "/fine": "fine", "/drip": faults.drip(every=0.05)})
     fetch(Request(site.url("/fine")))
     before = open_files()
 
     jobs = [gevent.spawn(fetch, Request(site.url(path))) for path in ["/", "/drip"] * 10]
-    gevent.sleep(0.2)
-    assert open_files() >= before + 20
+    wait_until(lambda: open_files() >= before + 20)
     gevent.killall(jobs, timeout=5)
 
-    gevent.sleep(0.2)
-    assert open_files() <= before + 2
+    wait_until(lambda: open_files() <= before + 2)
     assert fetch(Request(site.url("/fine"))).body == b"fine"
 
 
