@@ -151,6 +151,8 @@ def _init_scheduler(
         job.journal.commits.on_failure = result.fail
         requests = replace(requests, journal=job.journal)
         modules = replace(modules, on_stuck=job.on_stuck)
+    if type(result.spider).on_error is not Spider.on_error:
+        modules = replace(modules, on_error=result.chain.any_error)
     result.scheduler.init(requests, settings.data_args(), modules)
 
 

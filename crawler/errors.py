@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .data import Request
+    from .data import Request, Response
 
 
 class CrawlerError(Exception):
@@ -150,7 +150,8 @@ class ModuleError(CrawlerError):
     A module failed on one datum; the original exception is ``__cause__``.
 
     Failures are counted by *kind*. *module* is the id of the module, *request* is the origin
-    of the datum (its ``id`` is in the message).
+    of the datum (its ``id`` is in the message). Every error that an errback gets has *request*,
+    *response*, *kind* and *reason*.
     """
 
     kind = "module"
@@ -161,6 +162,11 @@ class ModuleError(CrawlerError):
         self.request = request
         self.reason = reason
         self.kind = kind or type(self).kind
+
+    @property
+    def response(self) -> Response | None:
+        """The response that is the failure, such as a 404; None for other failures."""
+        return getattr(self.__cause__, "response", None)
 
     def __reduce__(self) -> tuple[type[ModuleError], tuple[str, Request, str, str]]:
         return type(self), (self.module, self.request, self.reason, self.kind)

@@ -222,7 +222,7 @@ CROSS_CUTTING = {
     "middleware/spider": {"chain_without_middlewares", "sep_018_example", "sep_018_pitfalls"},
     "module": {"links_here_and_remote"},
     "scheduler": {"fetch", "invariants"},
-    "spider": {"links_fast_paths", "scrapy_tutorial"},
+    "spider": {"links_fast_paths", "on_error", "scrapy_tutorial"},
     ".": {"architecture", "docs", "examples", "heap", "plain_data", "public_api", "readme"},
 }
 TESTS = Path(__file__).parent

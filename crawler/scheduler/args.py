@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 from ..data import Request
+from ..errors import ModuleError
 from ..frontier import (
     Budget,
     Fingerprint,
@@ -107,7 +108,8 @@ class ModuleArgs:
 
     *time_limit* is the number of seconds that a module may work on one datum before it is
     interrupted. A module that never yields to the hub cannot be interrupted: after three times
-    the limit, *on_stuck* is called with the request, in a separate thread.
+    the limit, *on_stuck* is called with the request, in a separate thread. *on_error* is called
+    with every error of every stage, and returns requests to add.
     """
 
     downloaders: Sequence[Downloader]
@@ -119,6 +121,7 @@ class ModuleArgs:
     time_limit: float = 300.0
     memory: Memory = field(default=Memory())
     on_stuck: Callable[[Request], object] | None = None
+    on_error: Callable[[ModuleError], Iterable[Request]] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():

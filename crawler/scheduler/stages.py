@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -66,6 +66,7 @@ class Stages:
         #: By id of the request, the result that a callback waits for: no parser gets the response.
         self.awaited: dict[str, AsyncResult[Response]] = {}
         self._time_limit = args.time_limit
+        self._on_error = args.on_error
         self._frontier = frontier
         self._visits = visits
         self._registrar = registrar
@@ -240,6 +241,21 @@ class Stages:
             awaited.set_exception(error)
         log.debug("%s", error)
         self._errors.report(error)
+        if self._on_error is not None:
+            self._add_for(visit, error, self._on_error)
+
+    def _add_for(
+        self,
+        visit: Visit,
+        error: ModuleError,
+        on_error: Callable[[ModuleError], Iterable[Request]],
+    ) -> None:
+        """Admit the requests that *on_error* returns; until then *visit* is not over."""
+        try:
+            for request in on_error(error):
+                self._frontier.admit(request)
+        except Exception:  # the hook is the user's; the error itself is reported
+            log.exception("on_error failed for %s", visit.request)
 
     def _dropped(self, request: Request, outcome: Outcome) -> None:
         """Raise Refusal in the callback that waits for *request*, if one does."""

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..data import Request, Response
-from ..errors import CrawlerError, StateError
+from ..errors import CrawlerError, ModuleError, StateError
 from .callback_results import driven
 from .page import Page
 
@@ -76,6 +76,15 @@ class Spider:
 
     def errback(self, error: CrawlerError) -> Any:  # noqa: ARG002
         """Yield items and requests for a page that could not be fetched; by default none."""
+        return None
+
+    def on_error(self, error: ModuleError) -> Any:  # noqa: ARG002
+        """
+        Yield requests for an error of any stage: download, callback or pipeline.
+
+        It is called for every error, after an errback was. It must not wait for long: it has no
+        time limit.
+        """
         return None
 
     def open(self) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import gevent
 
-from ...data import Request, Response
+from ...data import Request, Response, new_id
+from ...errors import ModuleError
 from ...spider.callback_results import results
 from ...url import resolve_or_keep
 from .contract import SpiderMiddleware
@@ -81,6 +82,19 @@ class SpiderChain:
         known = {"error": error, "request": request, "spider": self.spider}
         response = getattr(error, "response", None)
         return self._flow("process_error", known, partial(errback, error), response)
+
+    def any_error(self, error: ModuleError) -> Iterator[Request]:
+        """Yield the requests that the spider makes for an error of any stage, after all hooks."""
+        page = error.request.url, error.request.next_depth
+        for found in results(self.spider.on_error(error)):
+            if not isinstance(found, Request | str):
+                raise ValueError(f"on_error() may yield requests and URLs, not {found!r:.200}")
+            fresh = _request(found, *page).replace(
+                found_on=page[0], redirects=(), attempts=(), id=new_id()
+            )
+            passed = self.request(fresh)
+            if passed is not None:
+                yield passed
 
     def request(self, request: Request | str) -> Request | None:
         """Return a first request after all hooks; None if one dropped it. Raises what failed."""

@@ -26,6 +26,8 @@ class HttpError(FetchError):
     def __init__(self, response: Response) -> None:
         super().__init__(f"http_{response.status}", response.url)
         self.response = response
+        self.request = response.request
+        self.reason = f"the server answered {response.status}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.response,)
