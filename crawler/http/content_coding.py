@@ -32,10 +32,7 @@ def accept_encoding() -> str:
 
 def decode(body: bytes, content_encoding: str, max_size: int) -> bytes:
     """Decode *body*, the last coding first; no step may yield more than *max_size* bytes."""
-    codings = _codings(content_encoding)
-    if len(codings) > MAX_CODINGS:
-        raise FetchError("bad_encoding", f"{len(codings)} codings on one body")
-    for coding in reversed(codings):
+    for coding in reversed(_codings(content_encoding)):
         if body and coding != "identity":
             body = _decoder(coding)(body, max_size)
     return body
@@ -56,7 +53,10 @@ def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
 
 
 def _codings(content_encoding: str) -> list[str]:
-    return [name for part in content_encoding.lower().split(",") if (name := part.strip())]
+    codings = [name for part in content_encoding.lower().split(",") if (name := part.strip())]
+    if len(codings) > MAX_CODINGS:
+        raise FetchError("bad_encoding", f"{len(codings)} codings on one body")
+    return codings
 
 
 def _is_still_coded(body: bytes, coding: str) -> bool:

@@ -54,7 +54,7 @@ def _archived(path: Path) -> Iterator[tuple[Exchange, str]]:
     """Yield all exchanges, and where redirects lead to; a truncated last record is missing."""
     for record in records(path.read_bytes()):
         if record.fields["warc-type"] == "response":
-            first, headers = head_of(record.block.partition(b"\r\n\r\n")[0])
+            first, headers = head_of((record.block or b"").partition(b"\r\n\r\n")[0])
             kind = int(first.split()[1]) // 100
             location = headers["location"] if kind == 3 else ""
             yield Exchange(record.fields["warc-target-uri"], kind), location

@@ -44,43 +44,58 @@ def replay(
 
     The command prints the items, one JSON object per line. With --diff it prints how they differ
     from the items in a file instead: removed items (-) and new items (+), with --json as one
-    object. It reports failed pages on stderr; a page that is not in the archive fails.
+    object. It reports failed pages on stderr; a page that is not in the archive fails. Records
+    that cannot be replayed are left out, and counted on stderr.
     """
-    from ...compose import crawl
+    from ...compose import stream
     from ...feed import WarcSite, as_record
-    from ...feed.warc.replay import OFFLINE
+    from ...feed.warc.replay import MAX_BODY, OFFLINE
     from ..live_view import Screen
     from ..report import print_errors
 
     loaded = load_spider(spider, arguments)
     settings = load_settings(assigned, loaded, **OFFLINE)
-    with WarcSite(archive) as site:
+    with WarcSite(archive, max_body=max(MAX_BODY, settings.limits.body)) as site:
         _check_whole(site)
-        result = crawl(loaded, fetch=site, settings=settings)
+        result = stream(loaded, fetch=site, settings=settings)
+        items = (json.dumps(as_record(item), sort_keys=True, default=str) for item in result)
+        if golden is None:
+            for item in items:
+                click.echo(item)
+            code = result.wait().exit_code
+        else:
+            code = 5 if _print_changes(golden, items, as_json=as_json) else 0
     print_errors(Screen(soft_wrap=True, stderr=True), result.errors, verbose=is_verbose())
-    items = [json.dumps(as_record(item), sort_keys=True, default=str) for item in result.items]
-    if golden is None:
-        for item in items:
-            click.echo(item)
-        sys.exit(result.exit_code)
+    sys.exit(code)
+
+
+def _print_changes(golden: Path, items: Iterable[str], *, as_json: bool) -> bool:
+    """Print how *items* differ from those in the file *golden*; return whether they do."""
     gone, new = _changes(golden.read_text().splitlines(), items)
-    _print_changes(gone, new, as_json=as_json)
-    sys.exit(5 if gone or new else 0)
-
-
-def _print_changes(gone: list[str], new: list[str], *, as_json: bool) -> None:
     if as_json:
         changes = {"gone": list(map(json.loads, gone)), "new": list(map(json.loads, new))}
         click.echo(json.dumps(changes))
     else:
         lines = [f"- {item}" for item in gone] + [f"+ {item}" for item in new]
         click.echo("\n".join(lines) or "no difference")
+    return bool(gone or new)
 
 
 def _check_whole(site: WarcSite) -> None:
-    """Raise FeedError if the archive is incomplete: pages would be missing without a fault of the spider."""
+    """
+    Tell which records of the archive are left out; raise FeedError if it is incomplete.
+
+    Pages would be missing without a fault of the spider.
+    """
     from ...feed import FeedError
 
+    if site.left_out:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in site.left_out.most_common())
+        number = site.left_out.total()
+        click.echo(
+            f"{site.path}: {number} records cannot be replayed and were left out: {reasons}",
+            err=True,
+        )
     if site.torn is not None:
         raise FeedError(
             f"{site.path} ends in the middle of a record, at byte {site.torn}, after {len(site)} "

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import re
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, Self, TypeAlias
+from typing import Self
 
 from ...data import Headers, Request, Response
-from ...errors import FetchError, InvalidURL
+from ...errors import FetchError
 from ...http.content_coding import decode_archived
-from ...url import canonicalize
 from ..append_file import mapped
 from ..output import FeedError
-from .reader import Content, Record, head_of, record_at, records
-from .writer import FRAMING, PREFIX, address
+from .index import ArchiveIndex, key_of
+from .reader import LONGEST_HEAD, Record, head_of, record_at
+from .writer import FRAMING, PREFIX
 
+#: The most bytes of a body.
+MAX_BODY = 64 * 2**20
 #: Settings of a crawl of an archive, which nobody waits for. A retry gets the answer that it got
 #: in the crawl.
 OFFLINE = {
@@ -30,9 +32,8 @@ OFFLINE = {
     "politeness.max_retry_after": 0,
     "politeness.give_up_after": 1_000_000,
 }
-#: The key of a response: method, URL, and digest of the body of the request.
-Key: TypeAlias = tuple[str, str, bytes]
-_LINKS = ("warc-record-id", "warc-concurrent-to")
+_END = b"\r\n\r\n"
+_STATUS = re.compile(r"HTTP/\S+ +([0-9]{3})(?![^ ])")
 
 
 class WarcSite:
@@ -46,35 +47,44 @@ class WarcSite:
     Content-Length.
 
     The archive is read once at the start, to index it. An incomplete last record is ignored;
-    *torn* is the byte where it begins, or None.
+    *torn* is the byte where it begins, or None. Records that cannot be replayed are left out,
+    and counted by reason in *left_out*: see ArchiveIndex. An archive in which the end of a
+    record cannot be found raises FeedError.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_body: int = 64 * 2**20) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, max_body: int = MAX_BODY) -> None:
         self.path = Path(path)
         self.max_body = max_body
-        self._requests: Counter[Key] = Counter()
+        self._largest = max_body + LONGEST_HEAD
+        #: By key, the answer that was given last: where it is, and where its record begins.
+        self._given: dict[bytes, tuple[int, int]] = {}
         self._open = ExitStack()
         self._content = self._open.enter_context(mapped(self.path))
         try:
-            self._responses, end = _index(self._content)
+            self._index = ArchiveIndex(self._content, self._largest)
         except FeedError as error:
             self.close()
             raise FeedError(f"{self.path} cannot be read: {error}") from None
-        self.torn = end if end < len(self._content) else None
+        self._open.callback(self._index.close)
+        self.torn = self._index.end if self._index.end < len(self._content) else None
+
+    @property
+    def left_out(self) -> Counter[str]:
+        return self._index.left_out
 
     def __call__(self, request: Request) -> Response:
-        key = _key(request.method, request.url, request.body)
-        starts = self._responses.get(key)
-        if starts is None:
+        key = key_of(request.method, request.url, request.body)
+        before = self._given.get(key)
+        found = self._index.next(key, before[0] if before else -1) or before
+        if found is None:
             raise FetchError(
                 "not_archived", f"{request.method} {request.url} is not in {self.path}"
             )
-        turn = min(self._requests[key], len(starts) - 1)
-        self._requests[key] += 1
-        return self._response(record_at(self._content, starts[turn]), request)
+        self._given[key] = found
+        return self._response(record_at(self._content, found[1], self._largest), request)
 
     def __len__(self) -> int:
-        return sum(map(len, self._responses.values()))
+        return self._index.size
 
     def close(self) -> None:
         self._open.close()
@@ -90,12 +100,12 @@ class WarcSite:
 
     def _response(self, record: Record, request: Request) -> Response:
         first, headers, body = _http(record)
-        status = [*first.split(), ""][1]
-        if not status.isdecimal():
+        status = _STATUS.match(first)
+        if status is None:
             raise FetchError("protocol", f"no HTTP response at byte {record.start} of {self.path}")
         return Response(
             request.url,
-            int(status),
+            int(status[1]),
             _restored(headers),
             _decoded(body, headers, self.max_body),
             request,
@@ -103,59 +113,12 @@ class WarcSite:
         )
 
 
-class _Found(NamedTuple):
-    """A response in the archive, before its request is known."""
-
-    links: list[str]
-    url: str
-    start: int
-    revisit_of: str | None
-
-
-def _index(content: Content) -> tuple[dict[Key, list[int]], int]:
-    """Return where the responses to each request begin, in their order, and where all end."""
-    requests: dict[str, Key] = {}
-    found: list[_Found] = []
-    end = 0
-    for record in records(content):
-        fields, end = record.fields, record.end
-        # A request names its response, or is named by it; some archives do both.
-        links = [link for name in _LINKS for link in fields.all(name)]
-        url = fields.get("warc-target-uri", "").strip("<>")
-        kind = fields.get("warc-type")
-        if kind == "request":
-            first, _, body = _http(record)
-            requests |= dict.fromkeys(links, _key(first.partition(" ")[0].upper(), url, body))
-        elif kind in {"response", "revisit"}:
-            original = fields.get("warc-refers-to-target-uri")
-            found.append(_Found(links, url, record.start, original))
-    return _matched(requests, found), end
-
-
-def _matched(requests: dict[str, Key], found: list[_Found]) -> dict[Key, list[int]]:
-    starts: dict[Key, list[int]] = {}
-    for response in found:
-        keys = [requests[link] for link in response.links if link in requests]
-        key = keys[0] if keys else _key("GET", response.url, b"")
-        start = response.start
-        if response.revisit_of is not None:
-            *_, start = starts.get(_key("GET", response.revisit_of, b""), [-1])
-        if start >= 0:
-            starts.setdefault(key, []).append(start)
-    return starts
-
-
-def _key(method: str, url: str, body: bytes) -> Key:
-    try:
-        page = canonicalize(address(url))
-    except InvalidURL:
-        page = url
-    return method, page, hashlib.sha1(body, usedforsecurity=False).digest() if body else b""
-
-
 def _http(record: Record) -> tuple[str, Headers, bytes]:
-    head, _, body = record.block.partition(b"\r\n\r\n")
-    return *head_of(head), body
+    block = record.block or b""
+    head = block[:LONGEST_HEAD].partition(_END)[0]
+    if len(head) == LONGEST_HEAD:
+        raise FetchError("too_large", f"the headers are larger than {LONGEST_HEAD} bytes")
+    return *head_of(head), block[len(head) + len(_END) :]
 
 
 def _restored(headers: Headers) -> Headers:

@@ -104,7 +104,7 @@ class WarcWriter(Output):
         """Remove an incomplete last record."""
         try:
             with mapped(self.path) as content:
-                whole = max((record.end for record in records(content)), default=0)
+                whole = max((record.end for record in records(content, 0)), default=0)
         except FeedError as error:
             raise FeedError(f"{self.path} cannot be continued: {error}") from None
         self._file.cut(whole)
