@@ -11,6 +11,7 @@ from ..data import Link, Links, Request, Response
 from ..errors import ModuleError
 from .budget import Budget
 from .hosts.host import Host, HostFigures
+from .hosts.slot_shares import Flight
 from .ledger import UrlCounts
 from .outcome import Outcome
 
@@ -34,7 +35,16 @@ class Taken:
     changes it.
     """
 
-    __slots__ = ("answer", "host", "is_in_flight", "is_over", "is_robots", "is_suspect", "request")
+    __slots__ = (
+        "answer",
+        "flight",
+        "host",
+        "is_in_flight",
+        "is_over",
+        "is_robots",
+        "is_suspect",
+        "request",
+    )
 
     def __init__(
         self, request: Request, host: Host, *, is_robots: bool = False, is_suspect: bool = False
@@ -46,6 +56,8 @@ class Taken:
         #: Whether a process has died during its analysis: no other page is analysed beside it.
         self.is_suspect = is_suspect
         self.is_in_flight = True
+        #: Its part in the share of the slots that its host has.
+        self.flight: Flight | None = None
         #: Whether it was settled, put back, or waits again.
         self.is_over = False
         #: Status code, bytes and seconds of the response that ended its fetch.

@@ -21,6 +21,7 @@ from .budget import Budget
 from .contract import Next, Taken
 from .durable.journal import Journal, NullJournal, Restored, facts_of
 from .endings import Endings
+from .hosts.backoff import FROM_CACHE
 from .hosts.politeness import Politeness
 from .next_request import NextRequest
 from .outcome import Outcome, refused
@@ -40,7 +41,8 @@ class Frontier:
     - fetched: being analysed, until settle().
 
     A retry and a redirect hop wait again without being admitted again. take() sleeps until
-    the host that is due first, and is woken by an earlier one.
+    the host that is due first, and is woken by an earlier one. *slots* is how many requests
+    the caller can have in flight: slow hosts get a share of them.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Frontier:
         fingerprint: Fingerprint | None = None,
         journal: Journal | None = None,
         agent: str = "crawler",
+        slots: int | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._rules = Rules(
@@ -64,6 +67,7 @@ class Frontier:
             budget or Budget(),
             traps or TrapGuard(),
             agent,
+            slots,
         )
         journal = NullJournal() if journal is None else journal
         restored = journal.restore(self._rules.traps, fingerprint or Fingerprint())
@@ -131,6 +135,8 @@ class Frontier:
         parts, now, host = self._parts, self._parts.clock(), taken.host
         taken.is_in_flight = False
         failures = host.failures
+        is_asked = not (isinstance(result, Response) and result.flags & FROM_CACHE)
+        self._end_flight(taken, now, is_page=is_asked and not taken.is_robots)
         parts.backoff.fetched(host, result, now)
         parts.queues.wake_after(host)
         if taken.is_robots:
@@ -223,9 +229,15 @@ class Frontier:
         taken.is_over = True
         self.view.taken -= 1
         if taken.is_in_flight:
-            taken.is_in_flight = False
-            self._parts.hosts.end(taken.host, self._parts.clock())
+            now, taken.is_in_flight = self._parts.clock(), False
+            self._end_flight(taken, now, is_page=False)
+            self._parts.hosts.end(taken.host, now)
             self._parts.queues.wake_after(taken.host)
+
+    def _end_flight(self, taken: Taken, now: float, *, is_page: bool) -> None:
+        """Give back the slot of *taken*, before its host, which may be idle then, is forgotten."""
+        if taken.flight is not None:
+            self._parts.hosts.shares.end(taken.flight, now, is_page=is_page)
 
     def _follow_up(
         self, taken: Taken, result: Response | ModuleError, now: float

@@ -37,6 +37,7 @@ class NextRequest:
             self._overflow.refill(host)
             if taken is not None:
                 self._hosts.begin(host, now)
+                taken.flight = self._hosts.shares.begin(host, now)
                 return taken
             self._hosts.schedule(host, now)
         return None

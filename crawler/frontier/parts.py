@@ -20,6 +20,7 @@ from .hosts.host_queues import HostQueues
 from .hosts.host_schedule import HostSchedule
 from .hosts.nearest_depth import NearestDepth
 from .hosts.politeness import Politeness
+from .hosts.slot_shares import SlotShares
 from .retries import Retries
 from .waiting import WaitingRequests
 
@@ -35,6 +36,8 @@ class Rules:
     traps: TrapGuard
     #: The name that a robots.txt knows the crawler by.
     agent: str
+    #: How many requests may be in flight; None is any number.
+    slots: int | None
 
 
 class Parts:
@@ -58,7 +61,8 @@ class Parts:
         if seen is None:
             seen = BloomSeen() if restored.seen is None else restored.seen
         self.admission = Admission(rules.scope, seen, rules.traps, restored.fingerprint)
-        self.hosts = HostSchedule(rules.politeness)
+        shares = SlotShares() if rules.slots is None else SlotShares(rules.slots)
+        self.hosts = HostSchedule(rules.politeness, shares)
         self.backoff = Backoff(rules.politeness, self.hosts)
         self.nearest = NearestDepth(matters=rules.scope.max_depth is not None)
         self.queues = HostQueues(rules.politeness, self.hosts, self.nearest, clock)

@@ -66,9 +66,9 @@ class RobotsFetches:
             self._hosts.rest(host, now, self._politeness.pause_of(host), "delay")
         self._queues.unpark(host)
         if rules is None and isinstance(result, ModuleError) and result.kind in HOST_KINDS:
-            self._count_attempt(host, result)
+            self._count_attempt(host, result, now)
 
-    def _count_attempt(self, host: Host, error: ModuleError) -> None:
+    def _count_attempt(self, host: Host, error: ModuleError, now: float) -> None:
         """
         Count an unreachable host as an attempt of the first request that waits for it.
 
@@ -83,3 +83,4 @@ class RobotsFetches:
             return
         self._events.on_failure(request, error)
         self._endings.drop(request, failed(error.kind))
+        self._hosts.schedule(host, now)

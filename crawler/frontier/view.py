@@ -67,11 +67,14 @@ class View:
             return f"{name} ({why or 'due'}), in {max(0.0, when - self._clock()):.1f} s"
         held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
         named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
-        return ", ".join(named) or "a free downloader"
+        slow = "slow hosts" if self._hosts.shares.holds_back else "a free downloader"
+        return ", ".join(named) or slow
 
     def resting(self) -> str:
         now = self._clock()
         due = self._hosts.first()
+        if self._hosts.shares.holds_back and (due is None or due[0] > now):
+            return "slow hosts"
         if due is None:
             return ""
         if now < self._spending.free_at:

@@ -95,6 +95,12 @@ _WAITS = {
     "address": _with_setting(
         "address", "hosts that share an IP address", "politeness.per_ip", "allows more at a time"
     ),
+    "slow hosts": _with_setting(
+        "slow hosts",
+        "slow hosts, which have their share of the requests in flight",
+        "concurrency",
+        "allows more",
+    ),
     "robots.txt": _with_setting(
         "robots.txt",
         "hosts whose robots.txt cannot be fetched",

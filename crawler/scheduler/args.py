@@ -67,8 +67,8 @@ class RequestArgs:
         object.__setattr__(self, "scope", scope)
         object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))
 
-    def frontier(self, first: Iterable[str] = ()) -> FrontierContract:
-        """Return a new frontier that also accepts the domains of the *first* URLs."""
+    def frontier(self, first: Iterable[str] = (), slots: int | None = None) -> FrontierContract:
+        """Return a new frontier, for *slots* requests in flight, that accepts the *first* URLs' domains too."""
         return Frontier(
             self.scope.including(first),
             journal=self.journal,
@@ -78,6 +78,7 @@ class RequestArgs:
             traps=TrapGuard(self.max_pages_per_host, max_chain=self.max_chain),
             fingerprint=Fingerprint(self.fingerprint),
             agent=self.agent,
+            slots=slots,
         )
 
 

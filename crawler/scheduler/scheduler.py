@@ -228,7 +228,8 @@ class Scheduler:
         errors = self._run.errors
         if errors.closed:
             errors = _error_pool(self._data_args)
-        frontier = self._request_args.frontier(request.url for request in first)
+        urls = (request.url for request in first)
+        frontier = self._request_args.frontier(urls, self._module_args.download_workers)
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
         run.memory.on_full = self._stop_because
         run.stages.on_unfinished = partial(self._stop_because, "output_closed")

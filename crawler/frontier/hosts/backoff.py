@@ -10,6 +10,9 @@ from .host import Host
 from .host_schedule import HostSchedule
 from .politeness import Politeness
 
+#: The flags of a response for which the host was not asked.
+FROM_CACHE = frozenset({"cached", "stale"})
+
 
 class Backoff:
     """Lets a host rest: for its usual delay, as long as it asks, or longer with each failure."""
@@ -20,7 +23,7 @@ class Backoff:
 
     def fetched(self, host: Host, result: Response | ModuleError, now: float) -> None:
         """End a request of *host*; its *result* decides how long the host rests."""
-        if isinstance(result, Response) and result.flags & {"cached", "stale"}:
+        if isinstance(result, Response) and result.flags & FROM_CACHE:
             self._hosts.end(host, now, asked=False)
             return
         latency = None

@@ -1,4 +1,8 @@
-"""Host: the state of one host, and what waits for it. Address: an IP address that hosts share."""
+"""
+Host: the state of one host, and what waits for it.
+
+Address: an IP address that hosts share. Domain: a registered domain and its hosts.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from .request_queue import RequestQueue
 
 #: Seconds for which the failures of an idle host are remembered after it has rested.
 _FAILURE_MEMORY = 1800.0
+
+#: Seconds from which a request takes long.
+SLOW = 2.0
 
 #: Values of *wakes_at* that are not times: ready, and on no heap.
 READY = float("-inf")
@@ -29,12 +36,30 @@ class Address:
         self.wakes_at = NEVER
 
 
+class Domain:
+    """
+    A registered domain, whose owner can make any number of hosts.
+
+    *active* is the number of its hosts with requests that wait or are in flight, *slow* that of
+    its slow requests in flight; the hosts in *held* are due, but have no share of the slots left.
+    *usual_time* is how long a request for a page of it usually takes; NEVER if none has ended.
+    """
+
+    __slots__ = ("__weakref__", "active", "held", "slow", "usual_time")
+
+    def __init__(self) -> None:
+        self.active = self.slow = 0
+        self.usual_time = NEVER
+        self.held: dict[Host, None] = {}
+
+
 class Host:
     """
     The state of a host, and the requests that wait for it.
 
     Its methods depend on this state alone. HostSchedule, with its parts, decides when the host
-    comes next, and alone changes *wakes_at*, *forget_at* and *waits_for_address*.
+    comes next, and alone changes *wakes_at*, *forget_at* and *waits_for_address*; SlotShares
+    alone changes *is_active*, *late* and *usual_time*.
     """
 
     __slots__ = (
@@ -43,11 +68,14 @@ class Host:
         "batch_place",
         "crawl_delay",
         "delay",
+        "domain",
         "done",
         "failed",
         "failures",
         "forget_at",
         "in_flight",
+        "is_active",
+        "late",
         "latency",
         "name",
         "parked",
@@ -57,20 +85,28 @@ class Host:
         "retries",
         "robots_requests",
         "stored",
+        "usual_time",
         "waits_for_address",
         "wakes_at",
         "was_ready_at",
         "why",
     )
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, domain: Domain | None = None) -> None:
         self.name = name
+        self.domain = Domain() if domain is None else domain
         self.queue = RequestQueue()
         #: How many requests more wait in the overflow only, behind those in the queue.
         self.stored = 0
         #: A heap of the requests to retry, by the time they are due; most hosts never have any.
         self.retries: list[tuple[float, int, Request]] | None = None
         self.in_flight = 0
+        #: Whether requests wait for it or are in flight, for the count of its domain.
+        self.is_active = False
+        #: How many of those in flight take long, and how long one for a page usually takes;
+        #: NEVER if none has ended.
+        self.late = 0
+        self.usual_time = NEVER
         self.ready_at = 0.0
         #: The value of ready_at before the last request began, if no other was in flight then.
         self.was_ready_at = 0.0
@@ -99,6 +135,10 @@ class Host:
         self.wakes_at = NEVER
         #: The time of its entry on the heap of idle hosts.
         self.forget_at = NEVER
+
+    @property
+    def is_quick(self) -> bool:
+        return self.usual_time <= SLOW >= self.domain.usual_time and not self.late
 
     @property
     def queued(self) -> int:

@@ -132,14 +132,18 @@ class HostQueues:
     def sleep(self, now: float, free_at: float) -> None:
         """Wait until a request is due, but not before *free_at*; or until woken."""
         due = self._hosts.first()
-        self._wakeup.sleep(now, None if due is None else max(due[0], free_at))
+        until = None if due is None else due[0]
+        kept = self._hosts.shares.kept_until
+        if kept > now and self._hosts.shares.holds_back:
+            until = kept if until is None else min(until, kept)
+        self._wakeup.sleep(now, None if until is None else max(until, free_at))
 
     def wake(self) -> None:
         self._wakeup.wake()
 
     def wake_after(self, host: Host) -> None:
-        """Wake the sleepers if *host*, or a host that shares its address, may be due earlier."""
-        if host.address is not None:
+        """Wake the sleepers if *host*, or one that shares its address or slots, may be due earlier."""
+        if host.address is not None or self._hosts.shares.holds_back:
             self._wakeup.wake()
         else:
             self._wakeup.wake_before(host.due())

@@ -12,6 +12,7 @@ from .due_heaps import DueHeaps
 from .host import NEVER, READY, Address, Host, HostFigures
 from .host_table import HostTable
 from .politeness import Politeness
+from .slot_shares import SlotShares
 
 #: The weight of one more response in the average latency of a host.
 _WEIGHT = 0.3
@@ -29,16 +30,18 @@ class HostSchedule:
     - resting: on a heap, by the time it is due;
     - ready: on another heap, by that time less its priority;
     - waiting for its address, which other hosts share;
+    - held back, because slow hosts have as many requests in flight as they may have;
     - off: it is parked or paused, or has all the requests in flight that it may have; or
     - idle: on a third heap, by the time it may be forgotten.
 
     DueHeaps keeps the first two heaps, HostTable the third, AddressLimits the hosts that wait
-    for an address. Each operation takes O(log hosts). The schedule never blocks and never
+    for an address, SlotShares those that are held back. Each operation takes O(log hosts). The schedule never blocks and never
     reads a clock: the frontier does both.
     """
 
-    def __init__(self, politeness: Politeness) -> None:
+    def __init__(self, politeness: Politeness, shares: SlotShares | None = None) -> None:
         self.table = HostTable()
+        self.shares = SlotShares() if shares is None else shares
         #: How many requests wait in memory, retries included.
         self.queued = 0
         self._politeness = politeness
@@ -107,6 +110,9 @@ class HostSchedule:
         The caller pulls requests from it until it can begin() one; otherwise it calls schedule().
         """
         self.table.forget_idle(now)
+        held = self.shares.release(now)
+        if held is not None:
+            self.schedule(held, now)
         self._due.wake(now)
         while (one := self._due.pop()) is not None:
             if isinstance(one, Address):
@@ -129,11 +135,18 @@ class HostSchedule:
         return one.due(), one.name, one.why
 
     def _is_due(self, host: Host, now: float) -> bool:
-        """Return whether *host*, which is on no heap, may begin a request; if not, schedule it."""
+        """
+        Return whether *host*, which is on no heap, may begin a request.
+
+        If not, it is scheduled, or held back.
+        """
         start = self._due.starts_at(host)
-        if start is not None and start <= now:
+        if start is None or start > now:
+            self.schedule(host, now)
+            return False
+        if self.shares.may_begin(host, now):
             return True
-        self.schedule(host, now)
+        self.shares.hold(host)
         return False
 
     def _next_at_address(self, address: Address, now: float) -> Host | None:
@@ -194,7 +207,10 @@ class HostSchedule:
 
     def schedule(self, host: Host, now: float) -> None:
         """Put *host* where it belongs, after anything about it has changed."""
-        if host.has_work:
+        has_work = host.has_work
+        if host.is_active is not (has_work or host.in_flight > 0):
+            self.shares.note_work(host)
+        if has_work:
             self._by_name[host.name] = host
             # A host that is ready, or wakes now, needs no earlier entry.
             start = self._due.starts_at(host) if host.wakes_at > now else None
