@@ -117,15 +117,20 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
 
 def test_a_waiting_link_takes_little_more_than_its_url():
     links, hosts = 20_000, 1_000
-    frontier = Frontier(Scope(["site.test"], max_depth=None), politeness=Politeness.off())
+
+    def fill():
+        frontier = Frontier(Scope(["site.test"], max_depth=None), politeness=Politeness.off())
+        text = 0
+        for n in range(links):
+            url = f"http://host-{n % hosts}.site.test/section/page-{n // hosts}.html"
+            text += len(url) + 49
+            frontier.admit(Link(url, 1, FOUND_ON))
+        return frontier, text
+
+    fill()  # and with it the caches of URLs and names, which all frontiers share
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    text = 0
-
-    for n in range(links):
-        url = f"http://host-{n % hosts}.site.test/section/page-{n // hosts}.html"
-        text += len(url) + 49
-        frontier.admit(Link(url, 1, FOUND_ON))
+    frontier, text = fill()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
