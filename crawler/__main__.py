@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from .cli import main as run
 from .cli.standard_streams import open_closed_streams
+from .cli.unblocked_stream import unblocked_stderr
 
 #: glibc's mallopt(): trim threshold, top pad, mmap threshold; bytes.
 _KEEP_THE_HEAP = {-1: 256 << 20, -2: 16 << 20, -3: 256 << 20}
@@ -12,7 +13,8 @@ _KEEP_THE_HEAP = {-1: 256 << 20, -2: 16 << 20, -3: 256 << 20}
 
 def main() -> None:
     open_closed_streams()
-    run(_prepare)
+    with unblocked_stderr():
+        run(_prepare)
 
 
 def _prepare() -> None:

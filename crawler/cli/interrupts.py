@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Self
 
 from gevent.event import Event
+
+from .unblocked_stream import write_unblocked
 
 #: The exit code after the second Ctrl-C, as shells use it.
 EXIT_CODE = 130
@@ -63,8 +66,7 @@ class Interrupts:
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGALRM:
-        os.write(2, _NO_REACTION)
-    if os.isatty(2):
-        os.write(2, _SHOW_CURSOR)
+    text = _NO_REACTION if number == signal.SIGALRM else b""
+    with suppress(OSError):  # nobody reads it
+        write_unblocked(2, text + (_SHOW_CURSOR if os.isatty(2) else b""))
     os._exit(EXIT_CODE)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..report.bottleneck import IDLE, NOTHING
 from .text import clock, printable, size, total
+from .unblocked_stream import is_blocked
 
 if TYPE_CHECKING:
     from ..frontier import HostFigures
@@ -59,7 +60,7 @@ def view_on(console: Console, *, in_place: bool = True) -> View:
 
 
 class LiveView:
-    """Is redrawn at each moment, and removed at the end."""
+    """Is redrawn at each moment that the terminal takes, and removed at the end."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, transient=True, auto_refresh=False)
@@ -72,7 +73,8 @@ class LiveView:
         self._live.stop()
 
     def show(self, moment: Moment) -> None:
-        self._live.update(drawn(moment), refresh=True)
+        if not is_blocked(self._live.console.file):
+            self._live.update(drawn(moment), refresh=True)
 
     def print(self, line: str) -> None:
         self._live.console.print(Text(printable(line)))
