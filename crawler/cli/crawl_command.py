@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from .live_view import Screen, View, view_on
 from .options import CrawlOptions, is_verbose
 from .report import Rows, print_errors, print_rows, report_rows, to_dict
 from .resume_notice import print_recovered
+from .standard_streams import prints_to_stderr
 from .text import printable
 
 #: Seconds between two readings of the progress.
@@ -89,14 +91,15 @@ def run_and_report(
     # The job writes to its own feeds when a page is settled; the others are written immediately.
     immediate = [feed for feed in feeds if feed not in job.outputs.feeds]
     with Interrupts() as interrupts:
-        try:
-            result = stream(spider, feeds=immediate, settings=settings, job=job)
-        except Refused as error:
-            click.echo(f"crawler: {printable(error)}", err=True)
-            return 4
-        print_recovered(job, result.summary.urls.pending)
-        progress = CrawlProgress(result.scheduler, settings.budget)
-        _follow(result, progress, feeds, interrupts)
+        with prints_to_stderr():
+            try:
+                result = stream(spider, feeds=immediate, settings=settings, job=job)
+            except Refused as error:
+                click.echo(f"crawler: {printable(error)}", err=True)
+                return 4
+            print_recovered(job, result.summary.urls.pending)
+            progress = CrawlProgress(result.scheduler, settings.budget)
+            _follow(result, progress, feeds, interrupts)
         _report(result, progress, job, feeds, as_json=as_json)
     if result.failure is not None:
         click.echo(f"crawler: {printable(result.failure)}", err=True)
@@ -115,10 +118,11 @@ def _report(
     if result.failure is None:
         commits = job.journal.store.commits + 1
         job.note("report", {"rows": rows, "summary": summary, "commits": commits})
+    # If the records go to stdout, the report must not.
     if as_json:
-        click.echo(json.dumps(summary, indent=4))
+        click.echo(json.dumps(summary, indent=4), err=_to_stdout(feeds))
     else:
-        _print(rows, feeds, result)
+        _print(rows, result, Screen(soft_wrap=True, stderr=_to_stdout(feeds)))
 
 
 def _check_gates(code: int, gates: Sequence[Gate], summary: Summary) -> int:
@@ -129,9 +133,7 @@ def _check_gates(code: int, gates: Sequence[Gate], summary: Summary) -> int:
     return 5 if failures and code in (0, 1) else code
 
 
-def _print(rows: Rows, feeds: Sequence[Feed], result: CrawlResult) -> None:
-    # If the records go to stdout, the report must not.
-    console = Screen(soft_wrap=True, stderr=_to_stdout(feeds))
+def _print(rows: Rows, result: CrawlResult, console: Screen) -> None:
     print_rows(console, rows)
     print_errors(console, result.errors, verbose=is_verbose())
 
@@ -140,14 +142,21 @@ def _to_stdout(feeds: Sequence[Feed]) -> bool:
     return any(isinstance(feed, Stdout) for feed in feeds)
 
 
+def _is_among_records(feeds: Sequence[Feed]) -> bool:
+    """Return whether records may appear on the terminal, where a view in place would overwrite them."""
+    if not _to_stdout(feeds):
+        return False
+    mode = os.fstat(1).st_mode
+    # The program that reads a pipe may print on the same terminal.
+    return os.isatty(1) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
 def _follow(
     result: CrawlResult, progress: CrawlProgress, feeds: Sequence[Feed], interrupts: Interrupts
 ) -> None:
     """Show a crawl until it ends: it finishes, Ctrl-C stops it, or its output pipe is closed."""
     helpers = Group()
-    # Items printed on the same terminal would mix with a view that is redrawn in place.
-    among_items = _to_stdout(feeds) and os.isatty(1)
-    with view_on(Screen(stderr=True), in_place=not among_items) as view:
+    with view_on(Screen(stderr=True), in_place=not _is_among_records(feeds)) as view:
         helpers.spawn(_show, progress, view, feeds)
         helpers.spawn(_stop_if_unread, result)
         items = gevent.spawn(deque, result, maxlen=0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import pairs
+from .standard_streams import prints_to_stderr
 
 if TYPE_CHECKING:
     from ..spider import Spider
@@ -22,13 +23,15 @@ def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
     path = Path(name)
     if not path.is_file():
         raise click.UsageError(f"no such file: {name!r}")
-    kinds = {kind.__name__: kind for kind in _spiders_in(path)}
+    with prints_to_stderr():
+        kinds = {kind.__name__: kind for kind in _spiders_in(path)}
     if wanted:
         kinds = {known: kind for known, kind in kinds.items() if known == wanted}
     if len(kinds) != 1:
         found = " or ".join(f"{name}:{known}" for known in kinds) or "none"
         raise click.UsageError(f"{place} must name one Spider; found: {found}")
-    return next(iter(kinds.values()))(**pairs(arguments, "-a"))
+    with prints_to_stderr():
+        return next(iter(kinds.values()))(**pairs(arguments, "-a"))
 
 
 def program_of(spider: Spider) -> str:

@@ -163,11 +163,11 @@ def _own_the_terminal():
 class Terminal:
     """Runs the command line on a pseudo-terminal of its own, and keeps all that it prints."""
 
-    def __init__(self, *args, cwd, term="xterm-256color", **environ):
+    def __init__(self, *args, cwd, program=CRAWLER, term="xterm-256color", **environ):
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
         self.process = subprocess.Popen(
-            [*CRAWLER, *map(str, args)],
+            [*program, *map(str, args)],
             cwd=cwd,
             stdin=side,
             stdout=side,

@@ -139,7 +139,8 @@ def test_a_dumb_terminal_gets_lines(terminal, endless):
     assert "\x1b" not in screen.shown
 
 
-def test_items_on_a_terminal_are_not_drawn_over(terminal, endless, tmp_path):
+@pytest.mark.parametrize("reader", ["", " | cat"])
+def test_items_on_a_terminal_are_not_drawn_over(terminal, endless, tmp_path, reader):
     (tmp_path / "titles.py").write_text(
         f"""
 from crawler import Spider
@@ -151,12 +152,12 @@ class Titles(Spider):
         yield from response.links()
 """
     )
-    screen = terminal("run", "titles.py", *FAST)
+    command = [*CRAWLER, "run", "titles.py", *FAST, "-s", "max_seconds=3"]
+    screen = terminal(program=["/bin/sh", "-c", f'"$@"{reader}', "sh", *command])
 
     screen.read_until(r'\{"url": ', r"pages/s .* done")
-    screen.press(CTRL_C)
+    screen.wait()
 
-    assert screen.wait() == 3
     assert "\x1b[1A" not in screen.shown
     assert "\x1b[2K" not in screen.shown
 

@@ -10,6 +10,7 @@ import click
 
 from ..options import common_options, json_option, load_settings
 from ..spider_file import load_spider
+from ..standard_streams import prints_to_stderr
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -74,7 +75,8 @@ def _timed_hooks(spider: Spider, settings: Settings) -> list[dict[str, Any]]:
     """Crawl to the end; return the figures of each hook that was called."""
     from ...compose import stream
 
-    result = stream(spider, settings=settings)
-    result.chain.timed = True
-    figures = result.wait().chain.figures
+    with prints_to_stderr():
+        result = stream(spider, settings=settings)
+        result.chain.timed = True
+        figures = result.wait().chain.figures
     return [{"name": name, "hook": hook, **vars(row)} for (name, hook), row in figures.items()]

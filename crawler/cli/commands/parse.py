@@ -12,6 +12,7 @@ import click
 from ..one_page import fetch_page
 from ..options import common_options, json_option
 from ..spider_file import load_spider
+from ..standard_streams import printing_to_stderr
 from ..text import printable
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def parse(
     response = fetch_page(url, assigned)
     failure = None
     try:
-        for found in _findings(loaded, callback, response):
+        for found in printing_to_stderr(_findings(loaded, callback, response)):
             click.echo(json.dumps(found) if as_json else printable(_line(found)))
     except Exception as error:
         failure = error

@@ -13,6 +13,7 @@ import click
 
 from ..options import common_options, is_verbose, json_option, load_settings
 from ..spider_file import load_spider
+from ..standard_streams import printing_to_stderr, prints_to_stderr
 
 if TYPE_CHECKING:
     from ...feed import WarcSite
@@ -57,8 +58,10 @@ def replay(
     settings = load_settings(assigned, loaded, **OFFLINE)
     with WarcSite(archive, max_body=max(MAX_BODY, settings.limits.body)) as site:
         _check_whole(site)
-        result = stream(loaded, fetch=site, settings=settings)
-        items = (json.dumps(as_record(item), sort_keys=True, default=str) for item in result)
+        with prints_to_stderr():
+            result = stream(loaded, fetch=site, settings=settings)
+        found = map(as_record, printing_to_stderr(result))
+        items = (json.dumps(item, sort_keys=True, default=str) for item in found)
         if golden is None:
             for item in items:
                 click.echo(item)
