@@ -1,6 +1,5 @@
 from ipaddress import ip_address
 
-import pycurl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +10,8 @@ from crawler.fetch import CurlFetch
 from crawler.fetch.address_guard import AddressGuard, is_inner
 from crawler.testing import LoopbackSite, Reply
 from crawler.url import canonicalize, host
+
+from .dns_server import NameServer
 
 INNER = """
     0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255
@@ -283,9 +284,8 @@ def test_every_address_of_a_name_is_looked_at(site, stack):
         return guard(ip, port, request)
 
     fetch = stack.enter_context(CurlFetch(allow_address=allow))
-    names = {"mixed.test": "127.0.0.2,127.0.0.3", "inner.test": "127.0.0.2,127.0.0.4"}
-    resolve = [f"{name}:{site.port}:{addresses}" for name, addresses in names.items()]
-    fetch.__dict__["_options"] = {**fetch._options, pycurl.RESOLVE: resolve}
+    names = {"mixed.test": ["127.0.0.2", "127.0.0.3"], "inner.test": ["127.0.0.2", "127.0.0.4"]}
+    fetch._name_options = stack.enter_context(NameServer(names)).options
 
     assert fetch(Request(f"http://mixed.test:{site.port}/", depth=1)).body == b"start"
     assert refused(fetch, Request(f"http://inner.test:{site.port}/", depth=1))

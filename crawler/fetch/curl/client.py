@@ -24,6 +24,7 @@ from .failures import fetch_error
 from .handle import AllowAddress, Handle
 from .kept_connections import KeptConnections
 from .multi import Failure, Multi
+from .name_lookup import NameLookup
 from .options import tls_options, transfer_options
 
 log = logging.getLogger(__name__)
@@ -33,8 +34,9 @@ _WAITS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 #: File descriptors to reserve for each connection; a connection in use has two.
 _SHARE = 4
 
-#: Seconds for which the address of a name is cached at least; at most it is twice that.
+#: Seconds after which the addresses of all names are looked up again.
 _ADDRESSES_LAST = 60
+_MOST_KNOWN = 10_000
 
 
 class CurlFetch:
@@ -80,6 +82,10 @@ class CurlFetch:
         self._allow_address = AddressGuard() if allow_address is None else allow_address
         self._multi: Multi | None = None
         self._kept = KeptConnections()
+        self._names: NameLookup | None = None
+        self._name_options: Mapping[str, Any] = {}
+        #: The beginnings of URLs, up to the path, whose host libcurl knows.
+        self._known: set[str] = set()
         self._lowered = False
         self._tidied_at = monotonic()
         self._idle: list[Handle] = []
@@ -123,13 +129,18 @@ class CurlFetch:
         try:
             handle.prepare(request)
             if monotonic() - self._tidied_at >= _ADDRESSES_LAST:
-                self._tidied_at = monotonic()
-                handle.forget_addresses(_ADDRESSES_LAST)
+                self._forget_addresses(handle)
+            site = request.url[: request.url.find("/", 8)]
+            is_new = site not in self._known and not request.proxy
+            if is_new:
+                self._look_up(request, handle)
             if self._hosts is None:
                 failure = _transfer(multi, handle)
             else:
                 with self._hosts.slot(request.url):
                     failure = _transfer(multi, handle)
+            if is_new:
+                self._known.add(site)
             if failure:
                 raise fetch_error(failure, handle, request)
             response = handle.response()
@@ -142,11 +153,31 @@ class CurlFetch:
         self._idle.append(handle)
         return response
 
+    def _look_up(self, request: Request, handle: Handle) -> None:
+        """Let libcurl know the addresses of the host, if it needs them."""
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        if self._names is not None:
+            timeout = min(self.limits.connect, request.timeout or self.limits.total)
+            handle.set_addresses(self._names.entries(request.url, timeout))
+
+    def _forget_addresses(self, handle: Handle) -> None:
+        """Let all names be looked up again; libcurl forgets the others with the next transfer."""
+        self._tidied_at = monotonic()
+        self._known.clear()
+        handle.forget_addresses(_ADDRESSES_LAST)
+        if self._names is not None:
+            self._names.refresh()
+
     def close(self) -> None:
         """Fail the transfers in flight and close every connection."""
         multi, self._multi = self._multi, None
+        names, self._names = self._names, None
+        self._known.clear()
         if multi is not None:
             multi.close()
+        if names is not None:
+            names.close()
         while self._idle:
             self._idle.pop().close()
 
@@ -164,6 +195,7 @@ class CurlFetch:
         multi, hub = self._multi, get_hub()
         if multi is None:
             multi = self._multi = Multi(hub, self._max_connections)
+            self._names = NameLookup(hub, **self._name_options)
         elif multi.hub is not hub:
             raise StateError("a CurlFetch can be used only by the thread that used it first")
         return multi
@@ -174,6 +206,10 @@ class CurlFetch:
             self._multi.abandon()
             _abandoned.append((self._multi, self._idle))
         self._multi, self._idle = None, []
+        self._known.clear()
+        if self._names is not None:
+            self._names.close()
+            self._names = None
 
     def _new_handle(self) -> Handle:
         return Handle(self._options, self.limits, self._allow_address, self._kept)

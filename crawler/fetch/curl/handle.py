@@ -63,6 +63,7 @@ class Handle:
         #: When a prolonged transfer ends at the latest; 0 if it was not prolonged.
         self.ends_at = 0.0
         self._added = 0.0
+        self._proxy = _PLAIN.proxy
         self._options = options
         self.limits = limits
         self._allow_address = allow_address
@@ -83,7 +84,8 @@ class Handle:
         if request.timeout != self._timeout:
             self._set_timeout(request.timeout)
         if request.proxy != self._proxy:
-            self._set_proxy(request.proxy)
+            self._proxy = request.proxy
+            self.easy.setopt(pycurl.PROXY, request.proxy or "")
         if request.body or request.method != "GET":
             self._set_method(request)
         if request.attempts:
@@ -109,6 +111,12 @@ class Handle:
         """Note the connection that the transfer has made, if it has made one."""
         if self._opened:
             self._kept.add(self.easy)
+
+    def set_addresses(self, entries: list[str]) -> None:
+        """Add *entries* to libcurl's cache of names when the transfer begins."""
+        if entries:
+            self._special = True
+            self.easy.setopt(pycurl.RESOLVE, entries)
 
     def forget_addresses(self, seconds: int) -> None:
         """Remove addresses older than *seconds* from libcurl's cache after this transfer."""
@@ -195,10 +203,6 @@ class Handle:
     def _set_timeout(self, timeout: float | None) -> None:
         self._timeout = timeout
         self.easy.setopt(pycurl.TIMEOUT_MS, milliseconds(timeout or self.limits.total))
-
-    def _set_proxy(self, proxy: str | None) -> None:
-        self._proxy = proxy
-        self.easy.setopt(pycurl.PROXY, proxy or "")
 
     def _set_method(self, request: Request) -> None:
         self._special = True
