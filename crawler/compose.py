@@ -21,6 +21,7 @@ from .fetch import CurlFetch
 from .job.directory import Job
 from .middleware.download.chain import Middlewares
 from .middleware.download.contract import DownloadMiddleware
+from .middleware.download.cookies import Cookies
 from .middleware.spider.chain import SpiderChain
 from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
@@ -65,7 +66,10 @@ def stream(
         # A `fetch` that reads an archive may have a length of 0: compare it with None.
         client = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         job = _open_job(job, cleanup)
-        download = _with_middlewares(client, job, spider, download_middlewares, cleanup)
+        given = [*download_middlewares, *map(_instance, spider.download_middlewares)]
+        around = _with_cookies(given, settings, job)
+        download = Middlewares(client if job is None else job.outputs.around(client), around)
+        cleanup.callback(download.close)
         fetch_one = partial(_fetch_within, result.scheduler, download, job)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
@@ -114,19 +118,18 @@ def _open_job(job: Job | str | os.PathLike[str] | None, cleanup: ExitStack) -> J
     return cleanup.enter_context(Job(job))
 
 
-def _with_middlewares(
-    client: Fetch,
-    job: Job | None,
-    spider: Spider,
-    middlewares: Collection[DownloadMiddleware],
-    cleanup: ExitStack,
-) -> Middlewares:
-    """Return *client* inside the outputs of *job* and the download middlewares."""
-    fetch = client if job is None else job.outputs.around(client)
-    own = [_instance(middleware) for middleware in spider.download_middlewares]
-    download = Middlewares(fetch, [*middlewares, *own])
-    cleanup.callback(download.close)
-    return download
+def _with_cookies(
+    middlewares: list[DownloadMiddleware], settings: Settings, job: Job | None
+) -> list[DownloadMiddleware]:
+    """Add cookies as the innermost middleware, unless there are some; *job* keeps them."""
+    cookies = next((one for one in middlewares if isinstance(one, Cookies)), None)
+    if cookies is None and settings.cookies:
+        cookies = Cookies()
+        middlewares = [*middlewares, cookies]
+    if cookies is not None and job is not None:
+        cookies.restore(job.journal.store.fact("cookies") or {})
+        job.journal.include("cookies", cookies.changes)
+    return middlewares
 
 
 def _instance(middleware: Any) -> DownloadMiddleware:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import gevent
 import pytest
 
-from crawler import CrawlResult, Refused, Request, Spider, crawl
+from crawler import CrawlResult, Refused, Request, Response, Spider, crawl
 from crawler.errors import DownloadError, FetchError
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
 from crawler.testing import LoopbackSite, Reply, Site
@@ -294,3 +294,83 @@ def test_a_relative_request_is_resolved():
         result = crawl(Relative(start_urls=[site.url()]), delay=0)
 
     assert result.items == [{"found": True}]
+
+
+class Visitor(Spider):
+    start_urls = ["http://site.test/"]
+    settings = {"delay": 0}
+
+    def parse(self, page):
+        yield {"path": page.url.rpartition("/")[2], "status": page.status}
+        yield from page.links()
+
+
+class Door:
+    """A site that lets in who has its cookie, and sends all others back with one."""
+
+    def __init__(self, is_kind=True):
+        self.is_kind = is_kind
+        self.cookies = []
+
+    def __call__(self, request):
+        cookie = request.headers.get("Cookie", "")
+        self.cookies.append(cookie)
+        if "in=1" in cookie:
+            return Response(
+                request.url, 200, {"Content-Type": "text/html"}, '<a href="/a">', request
+            )
+        fields = {"Location": request.url}
+        if self.is_kind:
+            fields["Set-Cookie"] = "in=1; Path=/"
+        return Response(request.url, 302, fields, b"", request)
+
+
+def test_cookies_are_kept_by_default_and_a_way_back_with_a_cookie_is_no_loop():
+    result = crawl(Visitor(), fetch=Door(), robots=False)
+
+    assert sorted(item["path"] for item in result.items) == ["", "a"]
+    assert crawl(Visitor(), fetch=Door(is_kind=False), robots=False).summary.urls.failed == {
+        "redirect_loop": 1
+    }
+
+
+def test_cookies_can_be_turned_off():
+    door = Door()
+
+    result = crawl(Visitor(), fetch=door, robots=False, cookies=False)
+
+    assert set(door.cookies) == {""}
+    assert result.summary.urls.failed == {"redirect_limit": 1}
+
+
+def test_a_resumed_job_has_its_cookies(tmp_path):
+    first, second = Door(), Door()
+    crawl(Visitor(), fetch=first, robots=False, job=tmp_path, max_pages=1)
+
+    crawl(Visitor(), fetch=second, robots=False, job=tmp_path)
+
+    assert second.cookies == ["in=1"]
+
+
+def moved(request):
+    if request.url.endswith("/new"):
+        return Response(request.url, 200, {}, b"", request)
+    return Response(request.url, 302, {"Location": "/new"}, b"", request)
+
+
+def test_a_redirect_can_be_asked_for_as_a_response():
+    class Asking(Visitor):
+        def start(self):
+            yield Request("http://site.test/old", meta={"max_redirects": 0})
+
+    assert crawl(Asking(), fetch=moved, robots=False).items == [{"path": "old", "status": 302}]
+
+
+def test_the_limit_of_redirects_is_a_setting():
+    assert crawl(Visitor(), fetch=moved, robots=False).items == [{"path": "new", "status": 200}]
+
+    class Strict(Visitor):
+        handle_httpstatus_list = [302]
+
+    result = crawl(Strict(), fetch=moved, robots=False, max_redirects=0)
+    assert result.items == [{"path": "", "status": 302}]

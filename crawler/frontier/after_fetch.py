@@ -66,7 +66,9 @@ class AfterFetch:
             return self._another(request, result, cause)
         if isinstance(result, ModuleError):
             return failed(result.kind)
-        return self._hop(request, result) if is_redirect(result) else Next.ANALYZE
+        if is_redirect(result) and self._admission.follows(request):
+            return self._hop(request, result)
+        return Next.ANALYZE
 
     def _another(
         self, request: Request, result: Response | ModuleError, cause: BaseException | None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ..data import Headers, Request, Response
 from ..url import origin, resolve
 
-#: The limit of redirects for one request.
+#: The limit of redirects for one request, and the key in its meta for another limit.
 MAX_REDIRECTS = 10
+LIMIT_KEY = "max_redirects"
+_NOT_ASCII = re.compile(r"[\x80-\xff]")
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 #: The statuses of a page that has moved permanently.
 PERMANENT = frozenset({301, 308})
@@ -23,6 +27,20 @@ def is_redirect(response: Response) -> bool:
     return response.status in _STATUSES and "location" in response.headers
 
 
+def redirect_limit(request: Request, usual: int) -> int:
+    """Return how many redirects of *request* are followed; 0 makes a redirect a usual response."""
+    limit = request.meta.get(LIMIT_KEY, usual)
+    return limit if isinstance(limit, int) else usual
+
+
+def target_of(response: Response) -> str:
+    """Return the Location; its bytes that are not ASCII are escaped as they are, as browsers do."""
+    location = response.headers.all("location")[0]
+    if location.isascii():
+        return location
+    return _NOT_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", location)
+
+
 def next_hop(request: Request, response: Response) -> Request:
     """
     Return the request that follows the redirect, with the current URL added to *redirects*.
@@ -30,8 +48,7 @@ def next_hop(request: Request, response: Response) -> Request:
     When the origin changes, cookies, the body and all header fields that may contain a
     credential are removed. Raises InvalidURL.
     """
-    location = response.headers.all("location")[0]
-    url = resolve(request.url, location)
+    url = resolve(request.url, target_of(response))
     hop = request.replace(url=url, redirects=(*request.redirects, request.url))
     if _becomes_get(request.method, response.status):
         hop = _without_body(hop, method="GET")

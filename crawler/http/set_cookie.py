@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
+from typing import Any
 
 from .. import url as urls
 
@@ -67,6 +68,16 @@ class Cookie:
     path: str
     secure: bool
     expires: float = inf
+
+    def to_values(self) -> list[Any]:
+        """Return the fields as JSON values; an infinite time is None."""
+        *fields, expires = astuple(self)
+        return [*fields, None if expires == inf else expires]
+
+    @classmethod
+    def from_values(cls, values: Sequence[Any]) -> Cookie:
+        name, value, domain, port, path, secure, expires = values
+        return cls(name, value, domain, port, path, secure, inf if expires is None else expires)
 
     def is_for(self, place: Place) -> bool:
         if self.secure and not place.secure:

@@ -19,6 +19,7 @@ from ..frontier import (
     TrapGuard,
 )
 from ..frontier.admission.traps import MAX_CHAIN
+from ..http.redirect import MAX_REDIRECTS
 from ..module import Analyzer, Downloader, Module, Pipeline
 from .memory_guard import Memory
 
@@ -47,6 +48,7 @@ class RequestArgs:
     include: Collection[str] = ()
     exclude: Collection[str] = ()
     max_pages_per_host: int | None = None
+    max_redirects: int = MAX_REDIRECTS
     max_chain: int | None = MAX_CHAIN
     agent: str = "crawler"
     fingerprint: str = "blake2b"
@@ -63,6 +65,7 @@ class RequestArgs:
             max_depth=self.max_depth,
             include=self.include,
             exclude=self.exclude,
+            max_redirects=self.max_redirects,
         )
         object.__setattr__(self, "scope", scope)
         object.__setattr__(self, "accepted_domains", tuple(sorted(scope.accepted_domains)))

@@ -50,6 +50,8 @@ class Settings:
     max_pages_per_host: int | None = RequestArgs.max_pages_per_host
     max_chain: int | None = RequestArgs.max_chain
     fingerprint: str = RequestArgs.fingerprint
+    max_redirects: int = RequestArgs.max_redirects
+    cookies: bool = True
     user_agent: str | None = None
     verify: bool = True
     ca_file: Path | None = None
@@ -106,6 +108,7 @@ class Settings:
             exclude=self.exclude,
             max_chain=self.max_chain,
             max_pages_per_host=self._host_cap,
+            max_redirects=self.max_redirects,
             fingerprint=self.fingerprint,
             agent=self._product_token(),
             politeness=self.politeness,

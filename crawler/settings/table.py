@@ -264,6 +264,14 @@ SECTIONS = {
             "limits.body",
         ),
         Setting("limits.headers", BYTES, "The maximum size of all headers."),
+        Setting(
+            "max_redirects",
+            LEVEL,
+            "The maximum number of redirects that are followed for one request. 0 follows none.",
+        ),
+        Setting(
+            "cookies", SWITCH, "Whether to keep cookies and send them to the hosts they belong to."
+        ),
         Setting("verify", SWITCH, "Whether to verify the certificates of servers."),
         Setting(
             "ca_file",

@@ -137,3 +137,18 @@ def test_repeated_header_fields_keep_their_order():
     response = Response(HOME, 302, Headers({"location": "http://other.test/"}), b"", request)
 
     assert next_hop(request, response).headers.all("accept") in (["1", "2"], ["1, 2"])
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("/caf\xc3\xa9", "http://site.test/caf%C3%A9"),
+        ("/caf\xe9?q=\xfc", "http://site.test/caf%E9?q=%FC"),
+        ("/caf%C3%A9", "http://site.test/caf%C3%A9"),
+    ],
+)
+def test_bytes_of_a_location_that_are_not_ascii_are_escaped_as_they_are(location, url):
+    request = Request("http://site.test/")
+    response = Response("http://site.test/", 302, {"Location": location}, b"", request)
+
+    assert next_hop(request, response).url == url

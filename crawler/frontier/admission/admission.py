@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ... import url as urls
 from ...data import Link, Request, Response
 from ...errors import InvalidURL
-from ...http.redirect import MAX_REDIRECTS, next_hop
+from ...http.redirect import next_hop, redirect_limit
 from ..budget import PAGE_LIMIT, is_begun
 from ..outcome import Outcome, failed, refused
 from .fingerprint import Fingerprint
@@ -67,9 +67,13 @@ class Admission:
         depth = 0 if found.dont_filter else found.depth
         return Decision(self.traps.refusal(url, depth, found.found_on), key)
 
+    def follows(self, request: Request) -> bool:
+        """Return whether redirects of *request* are followed at all."""
+        return redirect_limit(request, self.scope.max_redirects) > 0
+
     def hop(self, request: Request, response: Response) -> Request | Outcome:
         """Return the next hop of *request*; or the outcome that ends it here."""
-        if len(request.redirects) >= MAX_REDIRECTS:
+        if len(request.redirects) >= redirect_limit(request, self.scope.max_redirects):
             return failed("redirect_limit")
         try:
             hop = next_hop(request, response)
@@ -77,9 +81,14 @@ class Admission:
         except InvalidURL:
             return refused("invalid")
         # A form often answers with a redirect to itself, to be fetched by GET.
-        if hop.method == request.method and url in map(urls.canonicalize, hop.redirects):
+        is_back = hop.method == request.method and url in map(urls.canonicalize, hop.redirects)
+        if is_back and not response.headers.all("set-cookie"):
             return failed("redirect_loop")
         reason = self.shut_for_begun or self.scope.refusal(url, hop.depth)
-        if reason is None and not self.seen.add(self.fingerprint(hop, url)) and not hop.dont_filter:
+        # With a new cookie the same page may answer: a way back is not a page seen before.
+        if reason is None and not is_back and not self._is_new(hop, url):
             reason = "seen"
         return hop if reason is None else refused(reason)
+
+    def _is_new(self, hop: Request, url: str) -> bool:
+        return self.seen.add(self.fingerprint(hop, url)) or hop.dont_filter

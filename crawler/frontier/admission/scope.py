@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import url as urls
 from ...errors import InvalidURL
+from ...http.redirect import MAX_REDIRECTS
 
 #: A URL up to the end of its host and port; longer ones are not worth caching.
 _SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
@@ -35,6 +36,7 @@ class Scope:
     *include* and *exclude* are regular expressions that are searched for anywhere in a
     canonical URL. If there are *include* patterns, one of them must match; no *exclude* pattern
     may match. The first requests need not match *include*: they lead to the wanted pages.
+    *max_redirects* of one request are followed; 0 follows none.
     """
 
     accepted_domains: Collection[str] = ()
@@ -43,6 +45,7 @@ class Scope:
     own_domains: frozenset[str] = frozenset()
     include: Collection[str] = ()
     exclude: Collection[str] = ()
+    max_redirects: int = MAX_REDIRECTS
 
     @cached_property
     def text(self) -> str:
@@ -58,6 +61,8 @@ class Scope:
             object.__setattr__(self, name, tuple(_pattern(name, entry) for entry in patterns))
         if self.max_depth is not None and not _is_count(self.max_depth, at_least=0):
             raise ValueError(f"max_depth must be 0 or more, or None, not {self.max_depth!r}")
+        if not _is_count(self.max_redirects, at_least=0):
+            raise ValueError(f"max_redirects must be 0 or more, not {self.max_redirects!r}")
         if not _is_count(self.max_url_length, at_least=1):
             raise ValueError(f"max_url_length must be 1 or more, not {self.max_url_length!r}")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from ... import url as urls
 from ...data import Request, Response
@@ -14,6 +15,8 @@ from .headers import adding
 
 #: The most cookies of the hosts of one registered domain.
 _MOST_PER_DOMAIN = 180
+#: How many cookies are written whenever one of them has changed.
+_FEW = 100
 
 
 class Cookies(DownloadMiddleware):
@@ -32,13 +35,35 @@ class Cookies(DownloadMiddleware):
         if most < _MOST_PER_DOMAIN:
             raise ValueError(f"most must be at least {_MOST_PER_DOMAIN}, not {most!r}")
         self._clock = clock
+        self._has_changed, self._saved_at = False, 0.0
         self._jars: defaultdict[str, Jar] = defaultdict(lambda: Jar(most))
+
+    def restore(self, saved: Mapping[str, list[list[Any]]]) -> None:
+        """Add the cookies that changes() has returned in an earlier process."""
+        for session, values in saved.items():
+            self.jar(session).restore(map(Cookie.from_values, values))
+
+    def changes(self) -> dict[str, list[list[Any]]] | None:
+        """
+        Return all cookies, as JSON values by session; None if none has changed since.
+
+        Many cookies are returned once a second at most: they are written each time.
+        """
+        now = self._clock()
+        has_many = sum(map(len, self._jars.values())) > _FEW
+        if not self._has_changed or (has_many and now - self._saved_at < 1):
+            return None
+        self._has_changed, self._saved_at = False, now
+        return {
+            session: [one.to_values() for one in jar if one.expires > now]
+            for session, jar in self._jars.items()
+        }
 
     def jar(self, session: str = "") -> Jar:
         return self._jars[session]
 
     def before_download(self, request: Request) -> Request:
-        if "cookie" in request.headers:
+        if not self._jars or "cookie" in request.headers:
             return request
         kept = self.jar(session_of(request)).sent_to(Place.of(request.url), self._clock())
         added = [(one.name, one.value) for one in kept if one.name not in request.cookies]
@@ -56,6 +81,7 @@ class Cookies(DownloadMiddleware):
                 cookie = read_cookie(field, place, now)
                 if cookie is not None:
                     jar.put(cookie, place, now)
+                    self._has_changed = True
         return response
 
     def __repr__(self) -> str:
@@ -90,6 +116,12 @@ class Jar:
         cookies = self._domains[domain] = self._domains.pop(domain)
         fit = [one for one in cookies.values() if one.expires > now and one.is_for(place)]
         return sorted(fit, key=lambda one: -len(one.path))
+
+    def restore(self, cookies: Iterable[Cookie]) -> None:
+        """Add *cookies*, in the order in which they were set."""
+        for cookie in cookies:
+            domain = self._domains.setdefault(urls.registered_domain(cookie.domain), {})
+            self._set(domain, cookie, now=0.0)
 
     def clear(self) -> None:
         self._domains.clear()

@@ -18,6 +18,7 @@ from typing import Any
 
 from ...data import Request, Response
 from ...errors import FetchError
+from ...http.redirect import is_redirect, redirect_limit
 
 
 class HttpError(FetchError):
@@ -79,8 +80,11 @@ def succeeded(response: Response, spider: Any) -> bool:
     """
     Return whether *response* is a success: its status is 2xx, or in ``handle_httpstatus_list``.
 
-    That list is taken from the meta of the request, or else from the spider.
+    That list is taken from the meta of the request, or else from the spider. A redirect is a
+    success if the meta of the request has 0 as its limit of redirects.
     """
+    if is_redirect(response) and redirect_limit(response.request, 1) == 0:
+        return True
     listed = getattr(spider, "handle_httpstatus_list", ())
     listed = response.request.meta.get("handle_httpstatus_list", listed)
     return 200 <= response.status < 300 or response.status in listed

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,3 +216,25 @@ def test_a_login_over_a_redirect_is_remembered(serve, crawl):
 
     assert summary.urls.done == 2
     assert [hit.headers.get("cookie") for hit in site.requests] == [None, "sid=7", "sid=7"]
+
+
+def test_cookies_are_saved_when_they_have_changed_and_restored():
+    kept = Cookies(clock=lambda: 1000.0)
+    request = Request("http://site.test/a/b")
+    assert kept.changes() is None
+    fields = [
+        ("Set-Cookie", "a=1"),
+        ("Set-Cookie", "b=2; Max-Age=60; Path=/"),
+        ("Set-Cookie", "c=; Max-Age=0"),
+    ]
+    kept.after_download(Response(request.url, 200, fields, b"", request))
+    saved = json.loads(json.dumps(kept.changes()))
+    assert kept.changes() is None
+
+    again = Cookies(clock=lambda: 1030.0)
+    again.restore(saved)
+
+    assert again.before_download(request).headers["Cookie"] == "a=1; b=2"
+    later = Cookies(clock=lambda: 1061.0)
+    later.restore(saved)
+    assert later.before_download(request).headers["Cookie"] == "a=1"
