@@ -9,6 +9,8 @@ from ..data import Request, Response
 from ..errors import FetchError
 
 _SCHEMES = ("http://", "https://")
+#: Browsers end the host at a backslash; libcurl reads on, and may find another host after "@".
+_BACKSLASH_IN_HOST = re.compile(r"[^:]+:/+[^/?#\\]*\\")
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+", re.IGNORECASE)
 
 
@@ -18,6 +20,8 @@ def check(request: Request) -> None:
     visible = url.isascii() and url.isprintable() and " " not in url
     if not (visible and (url.startswith(_SCHEMES) or url.lower().startswith(_SCHEMES))):
         raise FetchError("bad_request", f"not an http URL in ASCII: {url[:200]!r}")
+    if "\\" in url and _BACKSLASH_IN_HOST.match(url):
+        raise FetchError("bad_request", f"a backslash before the path: {url[:200]!r}")
     if request.proxy and not _PROXY.fullmatch(request.proxy):
         raise FetchError("bad_request", "a proxy is a URL of http, https, socks4 or socks5")
     if request.body and request.method == "HEAD":

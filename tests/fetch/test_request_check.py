@@ -7,7 +7,17 @@ from crawler.fetch.request_check import check, check_proxy_reply
 URL = "http://site.test/"
 
 
-@pytest.mark.parametrize("url", [URL, "https://site.test/a?b", "HTTPS://site.test/", "Http://a.b/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        URL,
+        "https://site.test/a?b",
+        "HTTPS://site.test/",
+        "Http://a.b/",
+        URL + "a\\b",
+        "http://a.b?\\@",
+    ],
+)
 @pytest.mark.parametrize("proxy", [None, "http://proxy.test:3128", "SOCKS5H://user:pass@a.test"])
 def test_http_urls_and_known_proxies_pass(url, proxy):
     check(Request(url, proxy=proxy))
@@ -22,6 +32,8 @@ def test_http_urls_and_known_proxies_pass(url, proxy):
         {"url": URL + "a\r\nX-Injected: 1"},
         {"url": URL + "\0"},
         {"url": URL + "\u00fc"},
+        {"url": "http://site.test\\@10.0.0.1/"},
+        {"url": "http://user:word@site.test:80\\"},
         {"url": URL, "proxy": "ftp://proxy.test/"},
         {"url": URL, "proxy": "http://proxy.test/\r\nX-Injected: 1"},
         {"url": URL, "method": "HEAD", "body": b"x"},
