@@ -7,17 +7,17 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+from . import url as urls
 from .analysis.processes import remote_analyzers, started
 from .analysis.spider_analyzer import analyzer_of
 from .analysis.worker.handshake import refuse_in_a_worker
 from .data import Request, Response
-from .errors import CrawlerError, InvalidURL
-from .fetch import CurlFetch
+from .errors import CrawlerError
 from .job.directory import Job
 from .middleware.download.chain import Middlewares
 from .middleware.download.contract import DownloadMiddleware
@@ -70,7 +70,8 @@ def stream(
         around = _with_cookies(given, settings, job)
         download = Middlewares(client if job is None else job.outputs.around(client), around)
         cleanup.callback(download.close)
-        fetch_one = partial(_fetch_within, result.scheduler, download, job)
+        first = _FirstRequests(chain, partial(_fetch_aside, download, job))
+        fetch_one = partial(_fetch_within, result.scheduler, first)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
         processors = [*pipelines.processors, *feeds]
@@ -81,7 +82,7 @@ def stream(
         cleanup.enter_context(started(remote, chain))
         if job is not None:
             job.begin(_description(spider, settings))
-        result.run(_first(chain, client), cleanup.pop_all())
+        result.run(iter(first), cleanup.pop_all())
     return result
 
 
@@ -171,12 +172,13 @@ def _open_spider(result: CrawlResult, fetch: Fetch, cleanup: ExitStack) -> None:
     cleanup.callback(chain.close)
 
 
-def _fetch_within(
-    scheduler: Scheduler, download: Middlewares, job: Job | None, request: Request
-) -> Response:
+def _fetch_within(scheduler: Scheduler, first: _FirstRequests, request: Request) -> Response:
     """Fetch as part of the crawl; before the crawl runs, for Spider.start(), directly."""
-    if scheduler.status is Status.STARTED:
-        return scheduler.fetch(request)
+    return scheduler.fetch(request) if scheduler.status is Status.STARTED else first.fetch(request)
+
+
+def _fetch_aside(download: Fetch, job: Job | None, request: Request) -> Response:
+    """Fetch a page that is not part of the crawl; its exchange is recorded all the same."""
     try:
         return download(request)
     finally:
@@ -184,24 +186,52 @@ def _fetch_within(
             job.journal.fetched_aside(request)
 
 
-def _first(chain: SpiderChain, client: Fetch) -> Iterator[Request]:
+class _FirstRequests:
     """
-    Yield the first requests that pass the chain; one that fails there is skipped and logged.
+    The first requests of a spider that pass the chain; one that fails there is skipped and logged.
 
-    The addresses of first URLs are trusted: the user may name any, also in a job that is
-    resumed.
+    They say which hosts the crawl trusts: those that the user names by their address, in
+    start_urls or in start(). What start() yields after it has fetched a page may come from that
+    page, so nothing is trusted for it.
     """
-    trust: Callable[[str], object] = client.trust if isinstance(client, CurlFetch) else bool
-    for found in first_requests(chain.spider):
+
+    def __init__(self, chain: SpiderChain, download: Fetch) -> None:
+        self._chain = chain
+        self._download = download
+        self._is_led_by_a_page = False
+
+    @cached_property
+    def _trusted(self) -> set[str]:
+        """The hosts that are trusted: first those of start_urls, which open() may have set."""
+        named = self._chain.spider.start_urls
+        if isinstance(named, str):
+            named = [named]
+        # An iterator is left to start(), which yields its URLs.
+        return {*urls.hosts_by_address(named if isinstance(named, Collection) else ())}
+
+    def __iter__(self) -> Iterator[Request]:
+        for found in first_requests(self._chain.spider):
+            url = getattr(found, "url", found)
+            if isinstance(url, str) and not self._is_led_by_a_page:
+                self._trusted.update(urls.hosts_by_address([url]))
+            request = self._passed(found)
+            if request is not None:
+                yield request.trusting(self._trusted)
+
+    def fetch(self, request: Request) -> Response:
+        """Fetch a page before the crawl runs."""
+        self._is_led_by_a_page = True
+        return self._download(request.trusting(self._trusted))
+
+    def _passed(self, found: Request | str) -> Request | None:
+        is_led_by_a_page = self._is_led_by_a_page
         try:
-            request = chain.request(found)
+            return self._chain.request(found)
         except CrawlerError as error:
             log.warning("first request %s: %s", found, error)
-            continue
-        if request is not None:
-            with suppress(InvalidURL):  # admission will turn it away
-                trust(request.url)
-            yield request
+            return None
+        finally:  # a fetch of a middleware does not concern start()
+            self._is_led_by_a_page = is_led_by_a_page
 
 
 def _description(spider: Spider, settings: Settings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import attrgetter
@@ -108,8 +109,9 @@ class Request:
     seconds for the whole exchange. *cb_kwargs* are keyword arguments of the callback.
     *redirects* are the URLs that redirected here, and
     *found_on* is the page that linked to the first of them; *attempts* has the result of each
-    earlier attempt at this URL. *id* stays the same through retries and redirects; logs and
-    errors print it.
+    earlier attempt at this URL. *trusted* are hosts that may be fetched from although their
+    address is private; a crawl sets it on each request, and nothing stores it. *id* stays the
+    same through retries and redirects; logs and errors print it.
 
     *params* are added to the query of the URL. *form* and *json* make the body and its
     Content-Type, and turn GET into POST. None of these three is a field.
@@ -132,6 +134,7 @@ class Request:
     redirects: tuple[str, ...]
     attempts: tuple[str, ...]
     cb_kwargs: Mapping[str, Any] = field(hash=False)
+    trusted: AbstractSet[str] | None = field(compare=False, repr=False)
     id: str = field(compare=False)
 
     def __init__(
@@ -153,6 +156,7 @@ class Request:
         redirects: tuple[str, ...] = (),
         attempts: tuple[str, ...] = (),
         cb_kwargs: Mapping[str, Any] = _NOTHING,
+        trusted: AbstractSet[str] | None = None,
         id: str | None = None,  # noqa: A002 - the name of the field
         *,
         params: Pairs | None = None,
@@ -208,12 +212,20 @@ class Request:
         new.redirects = redirects
         new.attempts = attempts
         new.cb_kwargs = cb_kwargs
+        new.trusted = trusted
         new.id = id or f"{next(_numbers):x}"
         _set_class(new, cls)
 
     def replace(self, **changes: Any) -> Request:
         """Return a copy with *changes*; it keeps the id, so it counts as the same request."""
         return type(self)(**dict(zip(Request.__slots__, _values(self), strict=True)) | changes)
+
+    def trusting(self, hosts: AbstractSet[str] | None) -> Request:
+        """Return a copy with *hosts* as *trusted*; at half the cost of replace(), for every page."""
+        cls: Any = type(self)
+        *others, _, own_id = _values(self)
+        copy: Request = cls(*others, hosts, own_id)
+        return copy
 
     @property
     def next_depth(self) -> int:

@@ -4,7 +4,7 @@ Requests, responses and errors as plain values: for a file, a table, a pipe.
 The result has only types of JSON, except that bodies are bytes if *raw* and base64 text
 otherwise. Fields that have their default value are omitted. In a request's meta, tuples
 become lists, and keys that begin with "crawler." are omitted: they belong to the framework
-and to one process. Any other value that JSON cannot represent raises Unwritable, with its key.
+and to one process. So does the trust of a crawl in hosts: only its own process gives it. Any other value that JSON cannot represent raises Unwritable, with its key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from .errors import (
 
 #: The prefix of keys in meta whose values are for this process only.
 _OWN = "crawler."
-_REQUEST_FIELDS = {name: signature(Request).parameters[name] for name in Request.__slots__}
+_REQUEST_FIELDS = {
+    name: signature(Request).parameters[name] for name in Request.__slots__ if name != "trusted"
+}
 _RESPONSE_FIELDS = signature(Response).parameters
 #: The fields that are written in a form of their own.
 _CODED = frozenset(

@@ -10,6 +10,8 @@ resolve() returns URLs of other schemes too, so that they can be refused by name
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -175,6 +177,20 @@ def is_public_suffix(host: str) -> bool:
 def is_address(host: str) -> bool:
     """Return whether *host*, a result of host(), is an IPv4 or IPv6 address."""
     return ":" in host or host[host.rfind(".") + 1 :].isdecimal()
+
+
+def is_local_name(host: str) -> bool:
+    """Return whether *host*, a result of host(), is a name that always means this machine."""
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def hosts_by_address(urls: Iterable[str]) -> frozenset[str]:
+    """Return the hosts of those *urls* that name an address: 10.0.0.1, [::1] or localhost."""
+    hosts = set()
+    for url in urls:
+        with suppress(InvalidURL):
+            hosts.add(host(url))
+    return frozenset(name for name in hosts if is_address(name) or is_local_name(name))
 
 
 def _plain(url: str) -> re.Match[str] | None:

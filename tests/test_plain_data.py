@@ -31,6 +31,8 @@ REQUEST = {
     "found_on": st.sampled_from([None, URL]),
     "redirects": st.sampled_from([(), (URL,)]),
     "attempts": st.sampled_from([(), ("timeout",)]),
+    "cb_kwargs": st.sampled_from([{}, {"k": 1}]),
+    "trusted": st.sampled_from([None, frozenset({"127.0.0.1"})]),
     "id": st.sampled_from(["1", "2"]),
 }
 RESPONSE = {
@@ -50,6 +52,7 @@ BECOMES = {
     "body": lambda body: body.encode() if isinstance(body, str) else bytes(body),
     "cookies": dict,
     "meta": dict,
+    "cb_kwargs": dict,
 }
 
 
@@ -127,10 +130,18 @@ def test_a_replaced_one_is_a_new_one_with_the_changes(cls, fields, data):
     assert held(dataclasses.replace(original, **changes)) == held(changed)
 
 
+@given(fields=st.fixed_dictionaries(REQUEST))
+def test_a_trusting_request_is_a_replaced_one(fields):
+    request, hosts = Request(**fields), {"localhost"}
+
+    assert held(request.trusting(hosts)) == held(request.replace(trusted=hosts))
+
+
 @pytest.mark.parametrize(("cls", "fields"), KINDS)
 def test_defaults_are_those_of_its_signature_alone(cls, fields):
     short = cls(URL) if cls is Request else cls(URL, 200)
     empty = {"method": "GET", "headers": Headers(), "body": b"", "cookies": {}, "meta": {}}
+    empty["cb_kwargs"] = {}
     numbers = {"depth": 0, "priority": 0, "elapsed": 0.0, "status": 200, "dont_filter": False}
     tuples = {"redirects": (), "attempts": (), "found": (), "flags": frozenset(), "url": URL}
     own = {"id": short.id} if cls is Request else {"request": short.request}

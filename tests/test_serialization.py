@@ -136,6 +136,14 @@ def test_the_frameworks_own_keys_in_meta_are_not_written():
     assert request_to_dict(request)["meta"] == {"shop": 7}
 
 
+def test_trust_is_neither_written_nor_read():
+    written = request_to_dict(Request(URL, trusted={"127.0.0.1"}))
+
+    assert "trusted" not in written
+    with pytest.raises(ValueError, match="no field 'trusted'"):
+        request_from_dict(written | {"trusted": ["127.0.0.1"]})
+
+
 def test_a_dict_of_something_else_is_refused():
     with pytest.raises(ValueError, match="no field 'colour'"):
         request_from_dict({"url": URL, "colour": "red"})

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 
 from crawler import url
 from crawler.errors import InvalidURL
-from crawler.url import DEFAULT, Rules, canonicalize, host, origin, port, resolve, scheme, target
+from crawler.url import (
+    DEFAULT,
+    Rules,
+    canonicalize,
+    host,
+    hosts_by_address,
+    is_local_name,
+    origin,
+    port,
+    resolve,
+    scheme,
+    target,
+)
 
 BASE = "http://example.org/dir/sub/page?q#f"
 
@@ -318,6 +330,33 @@ def test_scheme(text, expected):
 )
 def test_target(text, expected):
     assert expected == target(text)
+
+
+def test_hosts_by_address():
+    urls = [
+        "http://10.0.0.1/",
+        "http://[::1]:80/",
+        "http://0x7f.1/",
+        "http://LocalHost./",
+        "https://a.b.localhost",
+        "http://localhost.test/",
+        "http://mylocalhost/",
+        "http://intranet/",
+        "http://site.test/10.0.0.9",
+        "http://8.8.8.8/",
+        "mailto:a@localhost",
+        "http://a:b@[/",
+        "http://10.0.0.1:81/again",
+    ]
+    expected = {"10.0.0.1", "::1", "127.0.0.1", "localhost", "a.b.localhost", "8.8.8.8"}
+
+    assert hosts_by_address(urls) == expected
+    assert [is_local_name(name) for name in ("localhost", "a.localhost", "alocalhost", "")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

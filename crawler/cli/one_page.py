@@ -19,8 +19,9 @@ def fetch_page(url: str, assigned: Sequence[str]) -> Response:
     from ..data import Request
     from ..errors import FetchError, InvalidURL
     from ..http.redirect import is_redirect
+    from ..url import hosts_by_address
 
-    request = Request(url)
+    request = Request(url, trusted=hosts_by_address([url]))
     with load_settings(assigned).fetch() as client:
         try:
             response = client(request)

@@ -9,7 +9,7 @@ then every spelling has been parsed and every name resolved.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from ipaddress import (
     IPv4Address,
@@ -23,6 +23,9 @@ from typing import TypeAlias
 
 from .. import url as urls
 from ..data import Request
+
+#: Returns whether a request may connect to an address: (ip, port, request).
+AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
 _Address: TypeAlias = "IPv4Address | IPv6Address"
 _Network: TypeAlias = "IPv4Network | IPv6Network"
@@ -63,15 +66,15 @@ _NAME = re.compile(r"[^\s/?#@:\\]+|\[[0-9A-Fa-f:.]+]")
 
 class AddressGuard:
     """
-    Decides whether a request may connect to an address: CurlFetch's *allow_address*.
+    Decides whether a request may connect to an address: the default *allow_address* of a client.
 
     Private, loopback, link-local, shared, multicast and reserved addresses are refused,
     as IPv4, as IPv6, and as IPv4 embedded in IPv6, with two exceptions:
 
     - *allowed*: names of hosts, addresses, and networks such as "10.0.0.0/8".
-    - The hosts of first requests, and those passed to trust(): the user may fetch what he
-      names. The first address of such a name decides; if it is public, inner addresses stay
-      refused for this name, so that a name server cannot switch to one later.
+    - The hosts that the request says are *trusted*: a crawl trusts those of its first URLs that
+      are an address, or localhost. Such a host is trusted for that address only, so no name
+      server can extend it.
 
     *refused_ports* are ports of this machine's own services; they are always refused.
 
@@ -86,47 +89,51 @@ class AddressGuard:
         self._allowed_hosts = {entry for entry in entries if isinstance(entry, str)}
         self._allowed_networks = [entry for entry in entries if not isinstance(entry, str)]
         self._refused_ports = frozenset(refused_ports)
-        #: For each host the user named, whether its address is inner; None until it is known.
-        self._own: dict[str, bool | None] = {}
-
-    def trust(self, url: str) -> None:
-        """Treat the host of *url* as named by the user."""
-        self._own.setdefault(urls.host(url), None)
 
     def __call__(self, ip: str, port: int, request: Request) -> bool:
+        return not self.refusal(ip, port, request)
+
+    def refusal(self, ip: str, port: int, request: Request) -> str:
+        """Return why *request* may not connect to an address; "" if it may."""
         try:
             address, inner = _read(ip)
             host = urls.host(request.url)
         except ValueError:
-            return False
+            return f"{ip!r} is not an address, or {request.url[:200]!r} not a URL"
         if port in self._refused_ports and (address.is_loopback or address.is_unspecified):
-            return False
-        if request.proxy:
-            return True
-        if _is_first(request):
-            self._own.setdefault(host, None)
-        if host in self._own and self._own[host] is None:
-            self._own[host] = inner
-        return not inner or self._allows(host, address)
+            return f"{_endpoint(ip, port)} is a service of this machine that is always refused"
+        if not inner or request.proxy or self._allows(host, address, request.trusted or ()):
+            return ""
+        return (
+            f"{_endpoint(ip, port)} is a private address: to fetch from it, "
+            f"add {host!r} to the setting allow_addresses"
+        )
 
-    def _allows(self, host: str, address: _Address) -> bool:
-        if self._own.get(host) or host in self._allowed_hosts:
+    def _allows(self, host: str, address: _Address, trusted: Collection[str]) -> bool:
+        if host in self._allowed_hosts or (host in trusted and _is_own(host, address)):
             return True
         return any(address in network for network in self._allowed_networks)
 
     def __repr__(self) -> str:
-        own = {host for host, inner in self._own.items() if inner}
-        allowed = {*self._allowed_hosts, *map(str, self._allowed_networks), *own}
+        allowed = {*self._allowed_hosts, *map(str, self._allowed_networks)}
         return f"<AddressGuard, allowed: {', '.join(sorted(allowed)) or 'none'}>"
+
+
+def any_address(_ip: str, _port: int, _request: Request) -> bool:
+    """Allow every address: for crawls inside the user's own network."""
+    return True
+
+
+def refusal(allow_address: AllowAddress, ip: str, port: int, request: Request) -> str:
+    """Return why *allow_address* refuses an address to *request*; "" if it allows it."""
+    if isinstance(allow_address, AddressGuard):
+        return allow_address.refusal(ip, port, request)
+    return "" if allow_address(ip, port, request) else f"{_endpoint(ip, port)} is not allowed"
 
 
 def is_inner(ip: str) -> bool:
     """Return whether *ip* is an address without public servers."""
     return _read(ip)[1]
-
-
-def _is_first(request: Request) -> bool:
-    return request.depth == 0 and request.found_on is None and not request.redirects
 
 
 @lru_cache(maxsize=1 << 12)
@@ -137,6 +144,17 @@ def _read(ip: str) -> tuple[_Address, bool]:
         return address, any(address in network for network in _INNER_IPV4)
     public = address in _UNICAST and not any(address in network for network in _INNER_UNICAST)
     return address, not public
+
+
+def _is_own(host: str, address: _Address) -> bool:
+    """Return whether *address* is the one that *host*, an address or localhost, stands for."""
+    if urls.is_address(host):
+        return address == _read(host)[0]
+    return urls.is_local_name(host) and address.is_loopback
+
+
+def _endpoint(ip: str, port: int) -> str:
+    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
 
 
 def _unwrapped(address: _Address) -> _Address:
@@ -159,8 +177,3 @@ def _entry(text: str) -> str | _Network:
         return ip_network(_unwrapped(ip_address(host))) if urls.is_address(host) else host
     except ValueError:
         raise ValueError(f"allowed: {text!r} is not a host, an address or a network") from None
-
-
-def any_address(_ip: str, _port: int, _request: Request) -> bool:
-    """Allow every address: for crawls inside the user's own network."""
-    return True

@@ -10,6 +10,7 @@ from typing import Self
 
 import gevent
 
+from .. import url as urls
 from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures
@@ -71,6 +72,10 @@ class Scheduler:
     def start(self, first: First) -> None:
         """
         Start to crawl at *first*: a request, a URL, or several of them.
+
+        A host that they name by its address, or as localhost, is trusted by all requests of the
+        run, unless a request says itself which hosts are. Other hosts with a private address
+        are for the downloaders to allow.
 
         Raises Refused, with the reason for each, if none of them was admitted.
         """
@@ -231,6 +236,7 @@ class Scheduler:
         urls = (request.url for request in first)
         frontier = self._request_args.frontier(urls, self._module_args.download_workers)
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
+        run.stages.trusted = _trusted_hosts(first)
         run.memory.on_full = self._stop_because
         run.stages.on_unfinished = partial(self._stop_because, "output_closed")
         journal = self._request_args.journal
@@ -249,6 +255,14 @@ class Scheduler:
     def _stop_if_started(self) -> None:
         if self.status is Status.STARTED:
             self.stop()
+
+
+def _trusted_hosts(first: list[Request]) -> frozenset[str] | None:
+    """Return the hosts that the *first* requests trust, or name by their address."""
+    named = urls.hosts_by_address(request.url for request in first if request.trusted is None)
+    # Most requests share one set.
+    said = {id(request.trusted): request.trusted or () for request in first}
+    return named.union(*said.values()) or None
 
 
 def _error_pool(args: DataArgs) -> ErrorPool:

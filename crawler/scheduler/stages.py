@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -65,6 +66,8 @@ class Stages:
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
         #: By id of the request, the result that a callback waits for: no parser gets the response.
         self.awaited: dict[str, AsyncResult[Response]] = {}
+        #: The hosts with a private address that every request of the crawl may be fetched from.
+        self.trusted: AbstractSet[str] | None = None
         self._time_limit = args.time_limit
         self._on_error = args.on_error
         self._frontier = frontier
@@ -135,6 +138,8 @@ class Stages:
 
     def _fetch(self, visit: Visit, request: Request, timer: ModuleTimer) -> Response | ModuleError:
         downloader = self._registrar.get(Downloader, timeout=_MODULE_WAIT)
+        if request.trusted is not self.trusted:
+            request = request.trusting(self.trusted)
         try:
             with timer:
                 response = downloader.download(request)

@@ -281,12 +281,12 @@ SECTIONS = {
         Setting(
             "allow_private",
             SWITCH,
-            "Whether links may lead to private networks and to this machine.",
+            "Whether all requests may reach private networks and this machine.",
         ),
         Setting(
             "allow_addresses",
             LIST,
-            "Private hosts, IP addresses and networks (10.0.0.0/8) that links may lead to anyway.",
+            "Private hosts, IP addresses and networks (10.0.0.0/8) that requests may reach anyway.",
         ),
     ),
     "Items": (

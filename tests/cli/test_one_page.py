@@ -2,6 +2,8 @@
 
 import pytest
 
+from crawler.testing import LoopbackSite, Reply
+
 from .conftest import crawler
 
 
@@ -31,3 +33,19 @@ def test_robots_txt_is_not_read_and_help_says_so(odd_site, tmp_path):
     assert done.returncode == 0
     assert [hit.path for hit in odd_site.requests] == ["/"]
     assert "does not read robots.txt" in help_text
+
+
+@pytest.mark.parametrize("command", ["fetch", "links"])
+def test_the_url_is_trusted_by_its_address_and_its_redirects_are_not(tmp_path, command):
+    with LoopbackSite({"/secret": "the secret"}) as site:
+        inner = f"http://localhost:{site.port}/secret"
+        site.pages |= {"/": Reply(302, {"location": inner})}
+
+        done = crawler(command, site.url(), cwd=tmp_path)
+        allowed = crawler(command, inner, cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "blocked_address: " in done.stderr
+    assert done.stderr.endswith("add 'localhost' to the setting allow_addresses\n")
+    assert allowed.returncode == 0
+    assert [hit.path for hit in site.requests] == ["/", "/secret"]

@@ -4,8 +4,11 @@ import gevent
 import pytest
 from gevent import monkey
 
-from crawler.fetch import CurlFetch, Limits, SessionFetch
+from crawler.fetch import AddressGuard, CurlFetch, Limits, SessionFetch
 from crawler.testing import LoopbackSite
+
+#: A guard that allows the addresses of a LoopbackSite.
+LOOPBACK = AddressGuard(["127.0.0.0/8", "::1"])
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +38,9 @@ def fetcher(request, stack):
     def make(ca_file=None, **limits):
         limits = Limits(**({"total": 10.0} | limits))
         if request.param == "curl":
-            return stack.enter_context(CurlFetch(limits=limits, ca_file=ca_file))
+            return stack.enter_context(
+                CurlFetch(limits=limits, ca_file=ca_file, allow_address=LOOPBACK)
+            )
         return SessionFetch(stack.enter_context(session(ca_file)), limits=limits)
 
     return make

@@ -9,7 +9,7 @@ from crawler.errors import FetchError
 from crawler.fetch import CurlFetch
 from crawler.fetch.address_guard import AddressGuard, is_inner
 from crawler.testing import LoopbackSite, Reply
-from crawler.url import canonicalize, host
+from crawler.url import canonicalize, host, hosts_by_address
 
 from .dns_server import NameServer
 
@@ -109,50 +109,63 @@ def test_a_url_that_only_libcurl_understands_is_refused():
     assert not AddressGuard()("8.8.8.8", 80, Request("http://a b/"))
 
 
-def test_a_first_request_may_reach_an_inner_host_and_so_may_later_ones_to_it():
-    guard = AddressGuard()
-    link = LINK.replace(url="http://START.test:8080/deep")
+@pytest.mark.parametrize(
+    ("url", "ip", "other"),
+    [
+        ("http://10.0.0.1/", "10.0.0.1", "10.0.0.2"),
+        ("http://167772161/", "10.0.0.1", "127.0.0.1"),
+        ("http://[::1]:8080/", "::1", "127.0.0.1"),
+        ("http://[::ffff:10.0.0.1]/", "::ffff:10.0.0.1", "::1"),
+        ("http://localhost/", "127.0.0.1", "10.0.0.1"),
+        ("http://LOCALHOST./", "::1", "169.254.169.254"),
+        ("http://a.b.localhost:81/", "127.0.0.1", "192.168.0.1"),
+    ],
+)
+def test_a_host_that_the_user_names_by_its_address_is_trusted_for_that_address(url, ip, other):
+    guard, trusted = AddressGuard(), hosts_by_address([url])
 
-    assert not guard("10.0.0.1", 8080, link)
-    assert guard("10.0.0.1", 80, FIRST)
-    assert guard("10.0.0.1", 8080, link)
-    assert guard("::1", 80, link)
-    assert not guard("10.0.0.1", 80, LINK)
-    assert repr(guard) == "<AddressGuard, allowed: start.test>"
+    assert guard(ip, 80, Request(url, trusted=trusted))
+    assert guard(ip, 8080, LINK.replace(url=url, trusted=trusted))
+    assert not guard(other, 80, Request(url, trusted=trusted))
+    assert not guard(ip, 80, LINK.replace(trusted=trusted))
+    assert not guard(ip, 80, Request(url))
+
+
+def test_a_name_is_not_trusted_for_a_private_address():
+    trusted = hosts_by_address(["http://start.test/", "http://localhost.test/", "http://intranet/"])
+
+    assert not trusted
+    assert not AddressGuard()("10.0.0.1", 80, Request("http://intranet/", trusted={"intranet"}))
 
 
 @pytest.mark.parametrize(
     "request_",
-    [
-        LINK,
-        LINK.replace(depth=0),
-        LINK.replace(found_on=None),
-        hop("http://linked.test/"),
-    ],
-    ids=["link", "link of depth 0", "found nowhere", "redirect"],
+    [FIRST, LINK, LINK.replace(depth=0), LINK.replace(found_on=None), hop("http://linked.test/")],
+    ids=["first", "link", "link of depth 0", "found nowhere", "redirect"],
 )
-def test_only_a_first_request_is_the_users_own(request_):
+def test_nothing_is_trusted_for_the_way_it_was_found(request_):
     guard = AddressGuard()
 
     assert not guard("127.0.0.1", 80, request_)
     assert not guard("127.0.0.1", 80, request_)
 
 
-def test_a_name_that_led_to_a_public_address_cannot_turn_inwards():
-    guard = AddressGuard()
+def test_a_refusal_names_the_setting_and_its_value():
+    guard = AddressGuard(refused_ports=[8000])
 
-    assert guard("93.184.216.34", 80, FIRST)
-    assert not guard("127.0.0.1", 80, FIRST)
-    assert guard("93.184.216.34", 80, FIRST)
-    assert not guard("169.254.169.254", 80, LINK.replace(url=FIRST.url))
+    name = guard.refusal("10.0.0.1", 80, Request("http://intranet.example/a"))
+    address = guard.refusal("::1", 81, Request("http://[::1]:81/"))
+    port = guard.refusal("127.0.0.1", 8000, Request("http://127.0.0.1:8000/"))
 
-
-def test_a_trusted_host_is_the_users_own_before_its_first_request():
-    guard = AddressGuard()
-    guard.trust("http://start.test/page")
-
-    assert guard("192.168.0.7", 80, LINK.replace(url="http://start.test/robots.txt"))
-    assert not guard("192.168.0.7", 80, LINK)
+    assert name == (
+        "10.0.0.1:80 is a private address: to fetch from it, "
+        "add 'intranet.example' to the setting allow_addresses"
+    )
+    assert address.startswith("[::1]:81 is")
+    assert "add '::1' to" in address
+    assert port == "127.0.0.1:8000 is a service of this machine that is always refused"
+    assert not guard.refusal("8.8.8.8", 80, FIRST)
+    AddressGuard(["intranet.example", "::1"])  # the values are valid there
 
 
 @pytest.mark.parametrize(
@@ -203,9 +216,10 @@ def test_allowed_is_a_list():
 )
 def test_own_ports_are_always_refused(ip):
     guard = AddressGuard(["0.0.0.0/0", "::/0", "start.test"], refused_ports=[8000])
-    guard.trust(FIRST.url)
+    trusted = Request(f"http://{f'[{ip}]' if ':' in ip else ip}/", trusted={ip})
 
     assert not guard(ip, 8000, FIRST)
+    assert not guard(ip, 8000, trusted)
     assert not guard(ip, 8000, FIRST.replace(proxy="http://proxy.test:8000"))
     assert guard(ip, 8001, FIRST)
     assert guard("10.0.0.1", 8000, FIRST)
@@ -239,23 +253,34 @@ def refused(fetch, request):
     return caught.value.kind == "blocked_address"
 
 
-def test_the_site_that_was_asked_for_is_fetched_and_a_link_to_its_neighbour_is_not(site, guarded):
-    fetch = guarded()
-    found_on = site.url()
+def test_the_site_that_is_trusted_is_fetched_and_its_neighbour_is_not(site, guarded):
+    fetch, trusted = guarded(), {"127.0.0.2"}
 
-    assert fetch(Request(site.url())).body == b"start"
-    assert fetch(Request(site.url("/page"), depth=1, found_on=found_on)).body == b"page"
-    assert refused(fetch, Request(site.url(address="127.0.0.3"), depth=1, found_on=found_on))
+    assert fetch(Request(site.url(), trusted=trusted)).body == b"start"
+    assert fetch(Request(site.url("/page"), depth=1, trusted=trusted)).body == b"page"
+    assert refused(fetch, Request(site.url(address="127.0.0.3"), trusted=trusted))
     assert {hit.address for hit in site.requests} == {"127.0.0.2"}
 
 
 def test_a_redirect_to_its_neighbour_is_refused(site, guarded):
     fetch = guarded()
-    first = Request(site.url("/away"))
+    first = Request(site.url("/away"), trusted={"127.0.0.2"})
     location = fetch(first).headers["location"]
 
     assert location == site.url("/away", "127.0.0.3")
     assert refused(fetch, first.replace(url=location, redirects=(first.url,)))
+
+
+@pytest.mark.parametrize("name", ["127.0.0.2", "localhost"])
+def test_a_connection_that_is_kept_serves_only_those_who_trust_its_host(serve, guarded, name):
+    site = serve({"/": "page"}, addresses=["127.0.0.1", "127.0.0.2"])
+    fetch, url = guarded(), f"http://{name}:{site.port}/"
+
+    assert fetch(Request(url, trusted={name})).body == b"page"
+    assert refused(fetch, Request(url))
+    assert refused(fetch, Request(url, trusted={"127.0.0.9"}))
+    assert fetch(Request(url, trusted={name})).body == b"page"
+    assert len(site.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -272,8 +297,10 @@ def test_a_setting_allows_it(site, guarded):
     assert fetch(Request(site.url(address="127.0.0.3"), depth=1)).body == b"start"
 
 
-def test_an_own_port_is_refused_to_a_first_request(site, guarded):
-    assert refused(guarded(refused_ports=[site.port]), Request(site.url()))
+def test_an_own_port_is_refused_to_a_trusted_host(site, guarded):
+    fetch = guarded(refused_ports=[site.port])
+
+    assert refused(fetch, Request(site.url(), trusted={"127.0.0.2"}))
 
 
 def test_every_address_of_a_name_is_looked_at(site, stack):
@@ -294,13 +321,12 @@ def test_every_address_of_a_name_is_looked_at(site, stack):
 
 
 def test_an_open_connection_serves_only_the_name_it_was_opened_for(serve, stack):
-    """So it is enough to check addresses when connecting."""
     site = serve({"/": "page"})
-    asked, guard = [], AddressGuard()
+    asked = []
 
     def allow(ip, port, request):
-        asked.append(host(request.url))
-        return guard(ip, port, request)
+        asked.append((ip, host(request.url)))
+        return asked[-1] == ("127.0.0.1", "127.0.0.1")
 
     fetch = stack.enter_context(CurlFetch(allow_address=allow))
     for _ in range(3):
@@ -308,5 +334,5 @@ def test_an_open_connection_serves_only_the_name_it_was_opened_for(serve, stack)
 
     assert refused(fetch, Request(f"http://localhost:{site.port}/", depth=1))
     assert (site.connections, len(site.requests)) == (1, 3)
-    assert asked[0] == "127.0.0.1"
-    assert set(asked[1:]) == {"localhost"}
+    assert asked[:3] == [("127.0.0.1", "127.0.0.1")] * 3
+    assert {name for _, name in asked[3:]} == {"localhost"}

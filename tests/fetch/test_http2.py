@@ -11,6 +11,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 
 from crawler import CurlFetch, Request
+from crawler.fetch import any_address
 
 
 class Http2Server:
@@ -64,7 +65,10 @@ def server(tmp_path):
 
 
 def test_http2_is_spoken_where_the_server_speaks_it(server, tmp_path):
-    with CurlFetch(ca_file=tmp_path / "ca.pem") as fetch, gevent.Timeout(20):
+    with (
+        CurlFetch(ca_file=tmp_path / "ca.pem", allow_address=any_address) as fetch,
+        gevent.Timeout(20),
+    ):
         first = fetch(Request(server.url("/first")))
         jobs = [gevent.spawn(fetch, Request(server.url(f"/{n}"))) for n in range(30)]
         gevent.joinall(jobs, raise_error=True)

@@ -240,6 +240,7 @@ HISTORY = {
     "found_on": "http://elsewhere.test/",
     "redirects": ("http://a.test/",),
     "attempts": ("503",),
+    "trusted": {"127.0.0.1"},
     "id": "1",
 }
 

@@ -18,7 +18,7 @@ import gevent
 from ...buffer import Pool
 from ...data import Request, Response
 from ...errors import PoolClosed
-from ...fetch import CurlFetch, SessionFetch
+from ...fetch import CurlFetch, SessionFetch, any_address
 from ...module import Downloader
 from ..contenders import bare_loop as bare
 from ..measuring.child import BenchError, cpu
@@ -43,20 +43,20 @@ def bare_libcurl() -> Iterator[FetchAll]:
 
 @contextmanager
 def curl_fetch() -> Iterator[FetchAll]:
-    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+    with CurlFetch(max_connections=CONCURRENCY, allow_address=any_address) as fetch:
         yield lambda urls: _by_workers(lambda: lambda url: fetch(Request(url)).body, urls)
 
 
 @contextmanager
 def downloader() -> Iterator[FetchAll]:
-    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+    with CurlFetch(max_connections=CONCURRENCY, allow_address=any_address) as fetch:
         download = Downloader(fetch).download
         yield lambda urls: _by_workers(lambda: lambda url: download(Request(url)).body, urls)
 
 
 @contextmanager
 def downloader_and_pools() -> Iterator[FetchAll]:
-    with CurlFetch(max_connections=CONCURRENCY) as fetch:
+    with CurlFetch(max_connections=CONCURRENCY, allow_address=any_address) as fetch:
         yield partial(_through_pools, Downloader(fetch))
 
 

@@ -16,12 +16,12 @@ from gevent import get_hub
 from ...data import Request, Response
 from ...errors import FetchError, StateError
 from .. import file_descriptors as descriptors
-from ..address_guard import AddressGuard
+from ..address_guard import AddressGuard, AllowAddress
 from ..host_slots import HostSlots
 from ..limits import Limits
 from ..request_check import check, check_proxy_reply
 from .failures import fetch_error
-from .handle import AllowAddress, Handle
+from .handle import Handle
 from .kept_connections import KeptConnections
 from .multi import Failure, Multi
 from .name_lookup import NameLookup
@@ -55,9 +55,10 @@ class CurlFetch:
     permanently, and the transfer is tried again.
 
     *ca_file* replaces the certificates of the system. *allow_address* is called, with the
-    request, for each address before the connection: the address of the proxy if there is one.
-    It runs in the hub, so it must not block. The default is an AddressGuard, which keeps pages
-    from leading into a private network; any_address() permits that.
+    request, for each address before the connection, and before each request over a connection
+    that was kept: with the address of the proxy if there is one.
+    It runs in the hub, so it must not block. The default is an AddressGuard, which lets nothing
+    but what the request trusts lead into a private network; any_address() permits all.
     """
 
     def __init__(
@@ -90,11 +91,6 @@ class CurlFetch:
         self._tidied_at = monotonic()
         self._idle: list[Handle] = []
         _open_in_process.add(self)
-
-    def trust(self, url: str) -> None:
-        """Make the address guard treat the host of *url* as named by the user."""
-        if isinstance(self._allow_address, AddressGuard):
-            self._allow_address.trust(url)
 
     def __call__(self, request: Request) -> Response:
         check(request)

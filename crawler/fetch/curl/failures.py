@@ -44,6 +44,9 @@ _KINDS = {
     _E_TOO_LARGE: "too_large",
 }
 
+#: The codes with which libcurl reports that an address was refused to it.
+_BLOCKED = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_ABORTED_BY_CALLBACK})
+
 #: The codes with which libcurl reports that it cannot open a file, a socket or a pipe.
 _WITHOUT_DESCRIPTORS = frozenset(
     {
@@ -63,8 +66,8 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
     text = text or handle.easy.errstr()
     if handle.is_lost:
         return FetchError("network", "the server closed a kept connection instead of replying")
-    if handle.blocked_address and code == pycurl.E_COULDNT_CONNECT:
-        return FetchError("blocked_address", f"{handle.blocked_address} is not allowed")
+    if handle.blocked_address and code in _BLOCKED:
+        return FetchError("blocked_address", handle.blocked_address)
     if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and none_left()):
         return FetchError("descriptors", "this process has no file descriptor left")
     if request.proxy and _proxy_failed(code, handle):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pycurl
 from gevent.monkey import get_original
@@ -12,13 +12,11 @@ from gevent.monkey import get_original
 from ...data import Headers, Request, Response
 from ...errors import FetchError
 from ...http import content_coding as coding
+from ..address_guard import AllowAddress, refusal
 from ..file_descriptors import is_out_of_descriptors
 from ..limits import Limits
 from .kept_connections import KeptConnections
 from .options import milliseconds
-
-#: Returns whether a request may connect to an address: (ip, port, request).
-AllowAddress: TypeAlias = "Callable[[str, int, Request], bool]"
 
 _HEAD_ENDS = b"\r\n\r\n"
 _BLANK = (b"\r\n", b"\n")
@@ -50,10 +48,11 @@ class Handle:
         self,
         options: Mapping[int, Any],
         limits: Limits,
-        allow_address: AllowAddress | None,
+        allow_address: AllowAddress,
         kept: KeptConnections,
     ) -> None:
         self.easy = pycurl.Curl()
+        #: Why an address was refused.
         self.blocked_address = ""
         self.out_of_descriptors = False
         #: The kept connection was not fit for a request, or was closed after it was sent.
@@ -171,8 +170,7 @@ class Handle:
             self.easy.setopt(option, value)
         self.easy.setopt(pycurl.HEADERFUNCTION, self._lines.append)
         self.easy.setopt(pycurl.WRITEFUNCTION, self._chunks.append)
-        if self._allow_address is not None:
-            self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         self.easy.setopt(pycurl.PREREQFUNCTION, self._before_request)
         self._request = _PLAIN
         self._is_sent = False
@@ -223,24 +221,26 @@ class Handle:
         """
         Refuse to send on a kept connection that is not fit, and to send a second time.
 
+        A kept connection was allowed to another request, which may trust more hosts than this.
+
         libcurl sends again, at once, if a kept connection ends without a reply. When a request
         may be sent again is not for this client to decide, but for those who know the host's
         delay.
         """
         if self._is_sent and not self._lines:
             self.is_lost = True
-        elif not (self._opened or self._kept.is_fit(connection)):
-            self.is_unfit = True
-        else:
-            self._is_sent = True
-            return _SEND
-        return _DO_NOT_SEND
+            return _DO_NOT_SEND
+        if not self._opened:
+            ip, _, port, _ = connection
+            self.is_unfit = not self._kept.is_fit(connection)
+            if self.is_unfit or self._is_blocked(ip, port):
+                return _DO_NOT_SEND
+        self._is_sent = True
+        return _SEND
 
     def _open_socket(self, _purpose: int, address: Any) -> Any:
         """Open a socket to an allowed address; libcurl uses a duplicate of it."""
-        ip, port = address.addr[:2]
-        if self._allow_address is not None and not self._allow_address(ip, port, self._request):
-            self.blocked_address = f"{ip}:{port}"
+        if self._is_blocked(*address.addr[:2]):
             return pycurl.SOCKET_BAD
         try:
             opened = _socket(address.family, address.socktype, address.protocol)
@@ -251,6 +251,11 @@ class Handle:
             self.out_of_descriptors = is_out_of_descriptors(error)
             return pycurl.SOCKET_BAD
         return opened
+
+    def _is_blocked(self, ip: str, port: int) -> bool:
+        reason = refusal(self._allow_address, ip, port, self._request)
+        self.blocked_address = reason or self.blocked_address
+        return bool(reason)
 
     def _close_opened(self) -> None:
         while self._opened:

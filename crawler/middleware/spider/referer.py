@@ -83,6 +83,6 @@ def _policy_of(response: Response) -> str | None:
 def _is_safe(url: str) -> bool:
     """Return whether *url* is encrypted or local: the standard calls that trustworthy."""
     host = urls.host(url)
-    is_here = host in ("localhost", "::1") or host.endswith(".localhost")
+    is_here = host == "::1" or urls.is_local_name(host)
     is_loopback = host.startswith("127.") and urls.is_address(host)
     return urls.scheme(url) == "https" or is_here or is_loopback

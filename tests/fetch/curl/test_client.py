@@ -10,7 +10,7 @@ import pycurl
 import pytest
 
 from crawler import CurlFetch, FetchError, Request, StateError
-from crawler.fetch import Limits
+from crawler.fetch import Limits, any_address
 from crawler.testing import End, LoopbackSite, Reply, Wire, faults
 
 
@@ -21,7 +21,7 @@ def open_files():
 def test_its_repr_shows_its_state(serve):
     site = serve({"/": "page", "/slow": faults.silence()})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         assert repr(fetch) == "<CurlFetch 0 in flight, 0 idle handles>"
 
         fetch(Request(site.url()))
@@ -37,7 +37,7 @@ def test_its_repr_shows_its_state(serve):
 
 def test_closing_fails_the_transfers_in_flight_and_waiting(serve):
     site = serve({"/": faults.silence()})
-    fetch = CurlFetch(max_connections=2)
+    fetch = CurlFetch(max_connections=2, allow_address=any_address)
     jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(4)]
     gevent.sleep(0.05)
 
@@ -50,7 +50,7 @@ def test_closing_fails_the_transfers_in_flight_and_waiting(serve):
 
 def test_it_works_again_after_closing(serve):
     site = serve({"/": "page"})
-    fetch = CurlFetch()
+    fetch = CurlFetch(allow_address=any_address)
 
     for _ in range(3):
         assert fetch(Request(site.url())).body == b"page"
@@ -62,7 +62,7 @@ def test_closing_leaves_no_file_open(serve):
     site = serve({"/": Reply(body="page", delay=0.05)})
     before = open_files()
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         gevent.joinall([gevent.spawn(fetch, Request(site.url())) for _ in range(20)])
     gevent.sleep(0.1)
 
@@ -74,7 +74,7 @@ def test_an_unclosed_client_is_collected(serve):
 
     def forget(times):
         for _ in range(times):
-            CurlFetch()(Request(site.url()))
+            CurlFetch(allow_address=any_address)(Request(site.url()))
         gc.collect()
         gevent.sleep(0.1)
         return open_files()
@@ -96,7 +96,7 @@ def test_many_cancelled_fetches_leave_no_object_behind(serve):
         gc.collect()
         return len(gc.get_objects())
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         cancel(50)
         before = cancel(50)
         after = max(cancel(50) for _ in range(3))
@@ -107,7 +107,7 @@ def test_many_cancelled_fetches_leave_no_object_behind(serve):
 def test_waiting_for_a_connection_does_not_count_as_part_of_the_timeout(serve):
     site = serve({"/": Reply(body="page", delay=0.2)})
 
-    with CurlFetch(max_connections=2, limits=Limits(total=0.8)) as fetch:
+    with CurlFetch(max_connections=2, limits=Limits(total=0.8), allow_address=any_address) as fetch:
         jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(12)]
         gevent.joinall(jobs, raise_error=True)
 
@@ -117,7 +117,9 @@ def test_waiting_for_a_connection_does_not_count_as_part_of_the_timeout(serve):
 def test_a_host_gets_no_more_connections_than_its_limit(serve):
     busy, other = (serve({"/": Reply(body="page", delay=0.1)}) for _ in range(2))
 
-    with CurlFetch(max_host_connections=2, limits=Limits(total=0.8)) as fetch:
+    with CurlFetch(
+        max_host_connections=2, limits=Limits(total=0.8), allow_address=any_address
+    ) as fetch:
         jobs = [
             gevent.spawn(fetch, Request(site.url())) for site in (busy, other) for _ in range(14)
         ]
@@ -129,7 +131,7 @@ def test_a_host_gets_no_more_connections_than_its_limit(serve):
 def test_idle_connections_make_room_for_other_hosts(serve):
     site = serve({"/": "page"}, addresses=[f"127.0.0.{n}" for n in range(1, 21)])
 
-    with CurlFetch(max_connections=4) as fetch:
+    with CurlFetch(max_connections=4, allow_address=any_address) as fetch:
         for address in site.addresses * 2:
             assert fetch(Request(site.url(address=address))).body == b"page"
 
@@ -149,7 +151,7 @@ def closing_on_second(answer):
 
 
 def test_no_request_is_sent_twice_when_a_kept_connection_ends():
-    with closing_on_second("page") as site, CurlFetch() as fetch:
+    with closing_on_second("page") as site, CurlFetch(allow_address=any_address) as fetch:
         fetch(Request(site.url()))
         with pytest.raises(FetchError) as caught:
             fetch(Request(site.url("/?second")))
@@ -161,7 +163,7 @@ def test_no_request_is_sent_twice_when_a_kept_connection_ends():
 def test_another_attempt_uses_no_kept_connection(serve):
     site = serve({"/": "page"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         for attempts in [(), ("network",), (), ("network", "network")]:
             assert fetch(Request(site.url(), attempts=attempts)).body == b"page"
 
@@ -169,7 +171,7 @@ def test_another_attempt_uses_no_kept_connection(serve):
 
 
 def test_a_post_is_never_sent_twice():
-    with closing_on_second("page") as site, CurlFetch() as fetch:
+    with closing_on_second("page") as site, CurlFetch(allow_address=any_address) as fetch:
         for number in range(5):
             fetch(Request(site.url(), attempts=("on a new connection",)))
             fetch(Request(site.url(), "POST", body=str(number)))
@@ -212,7 +214,7 @@ def test_a_name_is_refused_by_the_address_it_resolves_to(serve):
 def test_idle_it_uses_no_cpu(serve):
     site = serve({"/": "page", "/slow": faults.silence()})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         fetch(Request(site.url()))
         job = gevent.spawn(fetch, Request(site.url("/slow")))
         gevent.sleep(0.1)
@@ -234,7 +236,7 @@ def test_another_thread_cannot_use_it(serve):
         except StateError as error:
             caught.append(error)
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         fetch(Request(site.url()))
         gevent.get_hub().threadpool.apply(use)
 
@@ -244,7 +246,7 @@ def test_another_thread_cannot_use_it(serve):
 def test_a_forked_child_leaves_the_connections_of_its_parent_alone(serve):
     site = serve({"/": "page"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         fetch(Request(site.url()))
         child = gevent.os.fork()
         if not child:
@@ -270,7 +272,7 @@ def test_unverified_tls_must_be_requested(serve):
     trustme.CA().issue_cert("elsewhere.test").configure_cert(tls)
     site = serve({"/": "page"}, tls=tls)
 
-    with CurlFetch(verify=False) as fetch:
+    with CurlFetch(verify=False, allow_address=any_address) as fetch:
         assert fetch(Request(site.url())).body == b"page"
 
 
@@ -278,7 +280,7 @@ def test_early_replies_are_ignored(serve):
     early = b"HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
     site = serve({"/": Wire(early + faults.head("content-length: 2") + b"hi")})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         response = fetch(Request(site.url()))
 
     assert (response.status, response.body) == (200, b"hi")
@@ -306,7 +308,7 @@ def known(serve, monkeypatch):
         fetch(Request(url.replace("127.0.0.1", name)))
         return any(b"was found in DNS cache" in text for text in debug)
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         verbose = {pycurl.VERBOSE: 1, pycurl.DEBUGFUNCTION: lambda _, text: debug.append(text)}
         fetch._options = fetch._options | verbose | {pycurl.FORBID_REUSE: 1}
         yield known

@@ -2,7 +2,7 @@ import pycurl
 import pytest
 
 from crawler.data import Request
-from crawler.fetch import Limits
+from crawler.fetch import Limits, any_address
 from crawler.fetch.curl.failures import fetch_error
 from crawler.fetch.curl.handle import Handle
 from crawler.fetch.curl.kept_connections import KeptConnections
@@ -13,7 +13,7 @@ PROXIED = Request("http://site.test/", proxy="http://proxy.test:3128")
 
 @pytest.fixture
 def handle():
-    handle = Handle({}, Limits(), None, KeptConnections())
+    handle = Handle({}, Limits(), any_address, KeptConnections())
     yield handle
     handle.close()
 
@@ -62,7 +62,7 @@ def test_a_timeout_behind_a_proxy_is_not_the_proxys_failure(handle):
 
 
 def test_a_refused_address_is_named(handle):
-    handle.blocked_address = "127.0.0.1:80"
+    handle.blocked_address = "127.0.0.1:80 is not allowed"
 
     error = fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PLAIN)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, FetchError, Headers, Request
-from crawler.fetch import Limits
+from crawler.fetch import Limits, any_address
 from crawler.testing import LoopbackSite, Reply, faults
 
 #: The same objects repeatedly, and equal ones: a handle compares by identity.
@@ -71,16 +71,19 @@ def asked(site, target, proxied, **fields):
 @settings(max_examples=60)
 @given(st.lists(wishes(), min_size=2, max_size=12))
 def test_a_request_is_sent_the_same_whatever_was_sent_before(site, sequence):
-    with CurlFetch(max_connections=1, limits=Limits(total=20)) as used:
+    with CurlFetch(max_connections=1, limits=Limits(total=20), allow_address=any_address) as used:
         for fields in sequence:
             request = asked(site, **fields)
-            with CurlFetch(limits=Limits(total=20)) as fresh, gevent.Timeout(20):
+            with (
+                CurlFetch(limits=Limits(total=20), allow_address=any_address) as fresh,
+                gevent.Timeout(20),
+            ):
                 assert exchange(used, site, request) == exchange(fresh, site, request)
 
 
 @pytest.mark.parametrize("before", [[None], [20.0], [20.0, None], [None, 20.0]])
 def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
-    with CurlFetch(limits=Limits(total=20)) as fetch, gevent.Timeout(30):
+    with CurlFetch(limits=Limits(total=20), allow_address=any_address) as fetch, gevent.Timeout(30):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
 
@@ -92,7 +95,10 @@ def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
 
 @pytest.mark.parametrize("before", [[20.0], [20.0, 25.0]])
 def test_the_timeout_of_a_request_does_not_hold_for_the_next_one_without(site, before):
-    with CurlFetch(limits=Limits(total=0.2)) as fetch, gevent.Timeout(30):
+    with (
+        CurlFetch(limits=Limits(total=0.2), allow_address=any_address) as fetch,
+        gevent.Timeout(30),
+    ):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
 

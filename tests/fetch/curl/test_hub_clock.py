@@ -8,7 +8,7 @@ from gevent import get_hub
 from gevent.monkey import get_original
 
 from crawler import CurlFetch, FetchError, Request
-from crawler.fetch import Limits
+from crawler.fetch import Limits, any_address
 from crawler.fetch.curl.hub_clock import HubClock
 from crawler.testing import faults
 
@@ -65,7 +65,10 @@ def test_neither_a_server_nor_a_limit_is_charged_with_the_time_of_a_callback(sta
     limits = {Limits(): quick, Limits(total=0.8): slow, Limits(stall=1): slow}
     began = time.monotonic()
     jobs = [
-        gevent.spawn(stack.enter_context(CurlFetch(limits=limit)), Request(server.url))
+        gevent.spawn(
+            stack.enter_context(CurlFetch(limits=limit, allow_address=any_address)),
+            Request(server.url),
+        )
         for limit, server in limits.items()
     ]
 
@@ -78,7 +81,7 @@ def test_neither_a_server_nor_a_limit_is_charged_with_the_time_of_a_callback(sta
 
 def test_the_limit_to_connect_is_not_charged_with_the_time_of_a_callback(stack):
     first, server = (stack.enter_context(ThreadServer(PAGE)) for _ in range(2))
-    fetch = stack.enter_context(CurlFetch(limits=Limits(connect=0.4)))
+    fetch = stack.enter_context(CurlFetch(limits=Limits(connect=0.4), allow_address=any_address))
     fetch(Request(first.url))
     sockets = len(fetch._multi._sockets)
     jobs = [gevent.spawn(fetch, Request(server.url))]
@@ -91,14 +94,14 @@ def test_the_limit_to_connect_is_not_charged_with_the_time_of_a_callback(stack):
 def test_the_time_of_the_server_counts(serve):
     site = serve({"/": faults.drip(b"page", every=0.05)})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         assert fetch(Request(site.url())).elapsed > 0.1
 
 
 def test_a_limit_holds_after_the_hub_did_not_run(serve):
     site = serve({"/": faults.silence(), "/page": "page"})
 
-    with CurlFetch(limits=Limits(total=0.3)) as fetch:
+    with CurlFetch(limits=Limits(total=0.3), allow_address=any_address) as fetch:
         job = gevent.spawn(fetch, Request(site.url()))
         with pytest.raises(FetchError) as caught:
             blocked([job], lambda: site.requests, 0.5)
@@ -125,7 +128,9 @@ def full():
 
 
 def test_a_limit_holds_for_a_connection_that_was_made_while_the_hub_did_not_run(full, stack):
-    fetch = stack.enter_context(CurlFetch(limits=Limits(connect=0.3, total=0.6)))
+    fetch = stack.enter_context(
+        CurlFetch(limits=Limits(connect=0.3, total=0.6), allow_address=any_address)
+    )
     job = gevent.spawn(fetch, Request(full))
 
     with pytest.raises(FetchError) as caught:

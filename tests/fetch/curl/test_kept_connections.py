@@ -5,6 +5,7 @@ import pytest
 from gevent.event import Event
 
 from crawler import CurlFetch, Request
+from crawler.fetch import any_address
 from crawler.fetch.curl.kept_connections import KeptConnections
 from crawler.testing import LoopbackSite, Wire, faults
 
@@ -36,7 +37,7 @@ def test_what_nobody_asked_for_is_no_reply_to_the_next_request(serve, more):
     later = Later(more)
     site = serve({"/": later.page, "/next": "next"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         assert fetch(Request(site.url())).body == b"first"
         later.send()
         assert [fetch(Request(site.url("/next"))).body for _ in range(3)] == [b"next"] * 3
@@ -49,7 +50,7 @@ def test_all_kept_connections_of_a_host_may_be_unfit(serve):
     pages = {f"/{number}": later.page for number, later in enumerate(laters)}
     site = serve({**pages, "/next": "next"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         jobs = [gevent.spawn(fetch, Request(site.url(path))) for path in pages]
         gevent.joinall(jobs, raise_error=True)
         for later in laters:
@@ -60,7 +61,7 @@ def test_all_kept_connections_of_a_host_may_be_unfit(serve):
 def test_a_connection_without_input_is_reused(serve):
     site = serve({"/": "page"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         for _ in range(5):
             fetch(Request(site.url()))
             gevent.sleep(0)
@@ -69,7 +70,7 @@ def test_a_connection_without_input_is_reused(serve):
 
 
 def test_there_is_one_entry_for_each_descriptor():
-    with CurlFetch(max_connections=2) as fetch:
+    with CurlFetch(max_connections=2, allow_address=any_address) as fetch:
         for _ in range(20):
             with LoopbackSite({"/": faults.closing()}) as site:
                 fetch(Request(site.url()))

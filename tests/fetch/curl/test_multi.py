@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, FetchError, Request
-from crawler.fetch import Limits
+from crawler.fetch import Limits, any_address
 from crawler.fetch.curl import multi
 from crawler.fetch.curl.handle import Handle
 from crawler.fetch.curl.kept_connections import KeptConnections
@@ -60,7 +60,7 @@ delays = st.lists(st.sampled_from([0, 0.001, 0.003]), min_size=1, max_size=12)
 def test_a_server_never_has_more_open_requests_than_the_limit_of_connections(
     site, visited, first, most, second, fewer, after
 ):
-    with CurlFetch(max_connections=most) as fetch:
+    with CurlFetch(max_connections=most, allow_address=any_address) as fetch:
         visited.now = visited.most = 0
         jobs = fetch_all(fetch, site, first)
         for _ in range(after):
@@ -84,7 +84,7 @@ class Script:
 
     def __init__(self, site, most):
         self.site = site
-        self.fetch = CurlFetch(max_connections=most)
+        self.fetch = CurlFetch(max_connections=most, allow_address=any_address)
         self.most = most
         self.jobs = []
         self.too_many = ""
@@ -208,13 +208,13 @@ def play(played, script, visited):
 
 
 def new_handle():
-    return Handle({}, Limits(), None, KeptConnections())
+    return Handle({}, Limits(), any_address, KeptConnections())
 
 
 def test_a_transfer_that_cannot_start_fails_and_the_others_continue(site):
     elsewhere, handle = pycurl.CurlMulti(), new_handle()
     elsewhere.add_handle(handle.easy)
-    with CurlFetch() as fetch, gevent.Timeout(30):
+    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
         failing = gevent.spawn(fetch._multi.perform, handle)
         going = gevent.spawn(fetch, Request(site.url()))
@@ -229,7 +229,7 @@ def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visite
     visited.on_hit = lambda: hits.append(1)
     handle = new_handle()
     handle.prepare(Request(site.url()))
-    with CurlFetch() as fetch, gevent.Timeout(30):
+    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(30):
         fetch(Request(site.url()))
         waiting = gevent.spawn(fetch._multi.perform, handle)
         get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same iteration
@@ -241,7 +241,11 @@ def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visite
 
 def test_names_are_looked_up_beside_connections_that_come_and_go(site):
     closing = {"/": Reply(headers={"Connection": "close"}), "/silent": faults.silence()}
-    with LoopbackSite(closing) as other, CurlFetch() as fetch, gevent.Timeout(30):
+    with (
+        LoopbackSite(closing) as other,
+        CurlFetch(allow_address=any_address) as fetch,
+        gevent.Timeout(30),
+    ):
         held = gevent.spawn(fetch, Request(other.url("/silent")))
         for number in range(10):
             assert fetch(Request(other.url())).status == 200

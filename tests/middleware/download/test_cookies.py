@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler import CurlFetch, Request, Response
+from crawler.fetch import any_address
 from crawler.middleware import Cookies
 from crawler.testing import Reply
 
@@ -46,7 +47,7 @@ def test_bytes_beyond_ascii_come_back_as_they_came(serve):
     page = Reply(200, {"Set-Cookie": city.encode().decode("latin-1") + "; Path=/"})
     site, cookies = serve({"/": page}), Cookies()
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         cookies.after_download(fetch(Request(site.url())))
         fetch(cookies.before_download(Request(site.url())))
 
@@ -124,7 +125,7 @@ def test_a_request_without_cookies_is_left_as_it_is(browser):
 def test_cookies_by_hand_are_sent_once(serve):
     site, cookies = serve({"/": Reply(200, {"Set-Cookie": "jar=1"})}), Cookies()
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         cookies.after_download(fetch(Request(site.url())))
         fetch(cookies.before_download(Request(site.url(), cookies={"own": "1"})))
 
@@ -211,7 +212,7 @@ def test_a_login_over_a_redirect_is_remembered(serve, crawl):
         }
     )
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         summary, _ = crawl(site.url("/login"), fetch, Cookies())
 
     assert summary.urls.done == 2

@@ -1,6 +1,7 @@
 import pytest
 
 from crawler import CurlFetch, Request
+from crawler.fetch import any_address
 from crawler.middleware import DefaultHeaders, Middlewares, UserAgent
 from crawler.testing import Reply, Site
 
@@ -34,7 +35,7 @@ def test_a_request_that_has_all_is_left_as_it_is():
 def test_the_user_agent_is_on_the_wire(serve):
     site = serve({"/": "home"})
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         chain = Middlewares(fetch, [UserAgent("Spider/2 (+http://me.test)")])
         chain(Request(site.url()))
         chain(Request(site.url(), headers={"user-agent": "own"}))

@@ -2,6 +2,7 @@ import pytest
 
 from crawler import CurlFetch, FetchError, Request
 from crawler.errors import Refusal
+from crawler.fetch import any_address
 from crawler.middleware import Cookies, HttpAuth, HttpCache, MaxSize, Middlewares
 from crawler.testing import Reply, Site
 
@@ -374,7 +375,7 @@ def test_a_second_crawl_asks_nobody(serve, crawl, tmp_path):
         }
     )
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         summaries = [crawl(site.url(), fetch, HttpCache(tmp_path))[0] for _ in range(2)]
 
     assert [summary.urls.done for summary in summaries] == [2, 2]

@@ -2,6 +2,7 @@ import pytest
 
 from crawler import CurlFetch, FetchError, Request, Response
 from crawler.errors import Retry
+from crawler.fetch import any_address
 from crawler.middleware import Middlewares, ProxyPool
 
 HOME = "http://site.test/"
@@ -187,7 +188,7 @@ def test_a_dead_proxy_costs_a_retry_and_no_page(serve, proxy, crawl):
     site, good = serve({"/": "<a href='/a'>a</a><a href='/b'>b</a>", "/a": "a", "/b": "b"}), proxy()
     pool = ProxyPool(["http://127.0.0.1:1", good.url("me:s3cret@")], pause=60)
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         summary, errors = crawl(site.url(), fetch, pool)
 
     assert summary.urls.done == 3
@@ -199,7 +200,7 @@ def test_a_dead_proxy_costs_a_retry_and_no_page(serve, proxy, crawl):
 def test_with_every_proxy_dead_pages_wait_and_fail_by_name(crawl):
     pool = ProxyPool(["http://127.0.0.1:1"], pause=0.1)
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         summary, _ = crawl(HOME, fetch, pool, attempts=2)
 
     assert sum(summary.urls.failed.values()) == 1
@@ -210,7 +211,7 @@ def test_credentials_go_to_their_own_proxy_only(serve, proxy):
     site, one, two = serve({"/": "home"}), proxy(), proxy()
     pool = ProxyPool([one.url("one:first@"), two.url("two:second@")])
 
-    with CurlFetch() as fetch:
+    with CurlFetch(allow_address=any_address) as fetch:
         chain = Middlewares(fetch, [pool])
         answers = [chain(Request(site.url())) for _ in range(4)]
 
