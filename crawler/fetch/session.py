@@ -6,7 +6,7 @@ import http.client
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import gevent
 from ..data import Headers, Request, Response
 from ..errors import FetchError
 from ..http import content_coding as coding
+from .address_guard import AddressGuard, AllowAddress, any_address
 from .file_descriptors import is_out_of_descriptors
 from .limits import Limits
 from .request_check import check, check_proxy_reply
@@ -37,18 +38,30 @@ class SessionFetch:
     enough pool), and the total time is a hard limit; otherwise it is checked between reads.
     http.client treats the end of a connection as the end of the headers; only CurlFetch
     distinguishes them.
+
+    *allow_address* is as for CurlFetch, and by default an AddressGuard, too. It applies to the
+    requests of this fetcher, not to other uses of the session. It is for adapters that connect by
+    the pool manager of an HTTPAdapter, as those do that extend it; requests for other adapters
+    fail, unless *allow_address* is any_address. What goes through a proxy is not checked.
     """
 
-    def __init__(self, session: requests.Session, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        session: requests.Session,
+        *,
+        limits: Limits | None = None,
+        allow_address: AllowAddress | None = None,
+    ) -> None:
         self.limits = limits or Limits()
         self._session = session
+        self._allow_address = AddressGuard() if allow_address is None else allow_address
 
     def __call__(self, request: Request) -> Response:
         check(request)
         timeout = request.timeout or self.limits.total
         timer = gevent.Timeout(timeout)
         try:
-            with timer:
+            with timer, self._guarded(request):
                 response = _Exchange(self._session, request, self.limits, timeout).run()
         except gevent.Timeout as expired:
             if expired is not timer:
@@ -57,6 +70,16 @@ class SessionFetch:
         if request.proxy:
             check_proxy_reply(response)
         return response
+
+    def _guarded(self, request: Request) -> AbstractContextManager[None]:
+        """Return a context in which the session connects only to addresses that are allowed."""
+        if self._allow_address is any_address:
+            return nullcontext()
+        from .guarded_connections import guarded  # noqa: PLC0415 - requests is optional
+
+        with _fetch_errors("bad_request"):
+            adapter = self._session.get_adapter(request.url)
+        return guarded(adapter, self._allow_address, request)
 
     def __repr__(self) -> str:
         return f"<SessionFetch {self._session!r}>"

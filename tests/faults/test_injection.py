@@ -52,7 +52,7 @@ def fetch(request):
         requests = pytest.importorskip("requests")
         with requests.Session() as session:
             session.trust_env = False
-            yield SessionFetch(session)
+            yield SessionFetch(session, allow_address=any_address)
 
 
 def harmless(recorder):

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 
 import gevent
 import pytest
+from gevent import monkey
 from gevent.event import Event
 
 from crawler import (
@@ -17,6 +18,7 @@ from crawler import (
     Request,
     RequestArgs,
     Scheduler,
+    SessionFetch,
     Spider,
     crawl,
     stream,
@@ -336,3 +338,32 @@ def test_a_resumed_job_trusts_its_start_hosts_again(site, client, tmp_path):
 
     assert {item["url"] for item in result.items} >= {site.url("/a"), site.url("/b")}
     assert site.leaked == []
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def session():
+    requests = pytest.importorskip("requests")
+    if not monkey.is_module_patched("socket"):
+        pytest.skip("requests blocks the hub unless patched")
+    with requests.Session() as session:
+        session.trust_env = False
+        yield session
+
+
+@ROBOTS
+def test_a_session_is_guarded_as_well(site, session, robots):
+    site.pages |= {
+        "/moved": Reply(302, {"location": site.at(INNER)}),
+        "/robots.txt": "",
+        "/page": "page",
+    }
+    links = [site.url("/moved"), site.url("/page"), site.at(INNER, "/link")]
+
+    result = visit(SessionFetch(session), lambda *_: links, site.url(), robots=robots, depth=1)
+
+    assert site.leaked == []
+    assert result.summary.urls.done == 2
+    assert sum(result.summary.urls.failed.values()) == 2

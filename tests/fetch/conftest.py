@@ -36,12 +36,10 @@ def fetcher(request, stack):
         pytest.skip("requests blocks the hub unless sockets are patched")
 
     def make(ca_file=None, **limits):
-        limits = Limits(**({"total": 10.0} | limits))
+        options = {"limits": Limits(**({"total": 10.0} | limits)), "allow_address": LOOPBACK}
         if request.param == "curl":
-            return stack.enter_context(
-                CurlFetch(limits=limits, ca_file=ca_file, allow_address=LOOPBACK)
-            )
-        return SessionFetch(stack.enter_context(session(ca_file)), limits=limits)
+            return stack.enter_context(CurlFetch(ca_file=ca_file, **options))
+        return SessionFetch(stack.enter_context(session(ca_file)), **options)
 
     return make
 

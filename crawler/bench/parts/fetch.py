@@ -66,7 +66,7 @@ def session_fetch() -> Iterator[FetchAll]:
 
     with requests.Session() as session:
         session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=CONCURRENCY))
-        fetch = SessionFetch(session)
+        fetch = SessionFetch(session, allow_address=any_address)
         yield lambda urls: _by_workers(lambda: lambda url: fetch(Request(url)).body, urls)
 
 
