@@ -104,6 +104,8 @@ class Request:
     """
     What to fetch, and its depth: the number of links from a start URL.
 
+    A request that a crawl admits loses the fragment of its *url*, which names a part of the page
+    and is never sent: all that comes of it, its response included, has the URL that was fetched.
     *callback* and *errback* are names of methods of the spider, so that a request can be
     stored. *dont_filter* admits a URL that was seen before. *timeout* is the time limit in
     seconds for the whole exchange. *cb_kwargs* are keyword arguments of the callback.

@@ -108,6 +108,11 @@ def resolve_or_keep(base: str, href: str) -> str:
         return str.__str__(href)
 
 
+def without_fragment(url: str) -> str:
+    """Return *url* as it is asked for: a fragment names a part of the page, and is never sent."""
+    return url.partition("#")[0]
+
+
 def canonicalize(url: str, rules: Rules = DEFAULT) -> str:
     """
     Return the canonical form of *url*: one form for all URLs of the same page.

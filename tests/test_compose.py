@@ -1,15 +1,19 @@
 """crawl() and stream(): a spider from its first request to its last item."""
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import gevent
 import pytest
 
 from crawler import CrawlResult, Refused, Request, Response, Spider, crawl
 from crawler.errors import DownloadError, FetchError
+from crawler.job import Job, JobView
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
+from crawler.middleware.spider.referer import Referer
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .sample_spider import FREE, SITE, Titles
@@ -374,3 +378,53 @@ def test_the_limit_of_redirects_is_a_setting():
 
     result = crawl(Strict(), fetch=moved, robots=False, max_redirects=0)
     assert result.items == [{"path": "", "status": 302}]
+
+
+class Fragments(Spider):
+    """Follows links with fragments, by request and by link, and asks for a page itself."""
+
+    middlewares = [Referer()]
+
+    def parse(self, response):
+        page = response.request
+        yield {"url": response.url, "request": page.url, "found_on": page.found_on}
+        yield from response.links()
+        if response.url.endswith("/"):
+            yield Request("/b#two", callback=self.parse, errback=self.failed)
+            yield Request("/gone#far", callback=self.parse, errback=self.failed)
+            yield {"url": self.fetch(response.urljoin("/own#here")).url}
+
+    def failed(self, error):
+        yield {"failed": error.response.url}
+
+
+def test_a_page_is_known_by_its_url_without_a_fragment_wherever_it_is_named(tmp_path):
+    pages = {
+        "/": '<a href="/a#one">a</a><a href="/moved#x">m</a><a href="http://elsewhere.test/#y">e</a>',
+        "/a": '<a href="/a#two">a</a><a href="/b#three">b</a>',
+        "/b": "b",
+        "/own": "own",
+        "/moved": Reply(302, {"location": "/to#part"}),
+        "/to": '<a href="/last">l</a>',
+        "/last": "l",
+    }
+    archive = str(tmp_path / "pages.warc")
+    with LoopbackSite(pages) as site, Job(tmp_path / "job") as job:
+        job.open_archive(archive)
+        result = crawl(Fragments(start_urls=[site.url("/#top")]), job=job, depth=None, delay=0)
+        referers = [hit.headers.get("referer", "") for hit in site.requests]
+    told = [str(result.items), str(result.summary), *referers, *map(str, result.errors)]
+    told += re.findall("^WARC-Target-URI:.*", Path(archive).read_text(), re.MULTILINE)
+    with JobView(tmp_path / "job") as view:
+        stories = {story.url: story for story in view.urls()}
+        [asked] = view.why(site.url("/a#anything"))
+    told += map(str, stories.values())
+
+    assert not [text for text in told if "#" in text]
+    assert asked.url == site.url("/a")
+    assert stories[site.url("/moved")].redirects == (site.url("/to"),)
+    assert {item["url"] for item in result.items if "url" in item} == {
+        site.url(path) for path in pages if path != "/moved"
+    }
+    assert {"failed": site.url("/gone")} in result.items
+    assert site.url("/to") in referers

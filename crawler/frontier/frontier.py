@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
@@ -11,6 +11,7 @@ import gevent
 
 from ..data import Link, Links, Request, Response
 from ..errors import FrontierClosed, ModuleError
+from ..url import without_fragment
 from .admission.fingerprint import Fingerprint
 from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
@@ -100,6 +101,8 @@ class Frontier:
             reason = "host"
         if isinstance(found, Link):
             self._links.add(found, reason)
+        if "#" in found.url and reason != "invalid":
+            found = replace(found, url=without_fragment(found.url))
         if reason is None:
             host = parts.queues.host_of(found.url)
             parts.waiting.put(host, parts.accounts.admit(found, key, host, awaited_by))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..data import Link, Request
+from ..url import without_fragment
 from .admission.link_filter import OUT_OF_SCOPE
 from .durable.journal import HostFacts, Restored
 from .endings import Endings
@@ -59,6 +60,8 @@ class Restorer:
     # -- what an overflow asks for ----------------------------------------------------------------
 
     def bring_back(self, request: Request, host: Host | None = None) -> None:
+        if "#" in request.url:  # earlier formats have kept the fragments
+            request = request.replace(url=without_fragment(request.url))
         scope = self._admission.scope
         reason = self._admission.stops(request) or scope.refusal(request.url, request.depth)
         if reason is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..data import Headers, Request, Response
-from ..url import origin, resolve
+from ..url import origin, resolve, without_fragment
 
 #: The limit of redirects for one request, and the key in its meta for another limit.
 MAX_REDIRECTS = 10
@@ -48,7 +48,7 @@ def next_hop(request: Request, response: Response) -> Request:
     When the origin changes, cookies, the body and all header fields that may contain a
     credential are removed. Raises InvalidURL.
     """
-    url = resolve(request.url, target_of(response))
+    url = without_fragment(resolve(request.url, target_of(response)))
     hop = request.replace(url=url, redirects=(*request.redirects, request.url))
     if _becomes_get(request.method, response.status):
         hop = _without_body(hop, method="GET")

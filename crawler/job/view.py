@@ -147,6 +147,7 @@ class JobView:
         """Return what happened to *url*: as a request of its own, or as the target of a redirect."""
         try:
             key = self._fingerprint().of(urls.canonicalize(url))
+            url = urls.without_fragment(url)
         except InvalidURL:
             key = b""
         return [_story(row) for row in self._rows(_STORIES, (key, url, json.dumps(url)))]

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Headers, Link, Request, Response
 from crawler.errors import FrontierClosed
 from crawler.frontier import (
     DONE,
@@ -76,6 +76,29 @@ def frontier(make):
 
 def page(name="", **fields):
     return Request(HOME + str(name), **fields)
+
+
+# -- the URL that is fetched ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", [page("a#b", meta={"x": 1}), Link(HOME + "a#b", 1, HOME)])
+def test_what_waits_has_no_fragment(frontier, found):
+    assert frontier.admit(found) is None
+
+    assert frontier.take().request.url == HOME + "a"
+    assert frontier.admit(page("a")) == "seen"
+
+
+def test_a_url_that_is_invalid_is_kept_as_it_is(frontier):
+    assert frontier.admit(Request("#b")) == "invalid"
+    assert frontier.view.samples() == {"invalid": ["#b"]}
+
+
+def test_a_link_with_a_fragment_brings_a_waiting_page_nearer(frontier):
+    frontier.admit(Link(HOME + "a#x", 3, HOME + "far"))
+    frontier.admit(Link(HOME + "a#y", 1, HOME))
+
+    assert frontier.take().request.depth == 1
 
 
 def take_all(frontier):

@@ -35,6 +35,7 @@ def test_other_statuses_are_not(status):
         ("https://site.test/a", "https://site.test/a"),
         ("", HOME),
         (" /a ", "http://site.test/a"),
+        ("/a#part", "http://site.test/a"),
         ("ftp://site.test/", "ftp://site.test/"),
     ],
 )
