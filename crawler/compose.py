@@ -16,6 +16,7 @@ from . import url as urls
 from .analysis.processes import remote_analyzers, started
 from .analysis.spider_analyzer import analyzer_of
 from .analysis.worker.handshake import refuse_in_a_worker
+from .credentials import without_credentials
 from .data import Request, Response
 from .errors import CrawlerError
 from .job.directory import Job
@@ -239,7 +240,7 @@ def _description(spider: Spider, settings: Settings) -> dict[str, Any]:
     given = {name: values[-1].value for name, values in settings.origins.items()}
     return {
         "spider": spider.name,
-        "start_urls": [*spider.start_urls],
+        "start_urls": [without_credentials(url) for url in spider.start_urls],
         "settings": given,
         "source": _source_hash(spider),
     }

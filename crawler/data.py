@@ -17,6 +17,7 @@ from types import MappingProxyType, MethodType
 from typing import Any, ClassVar
 
 from . import charset
+from .credentials import split_credentials, without_credentials
 from .request_content import Pairs, form_body, json_body, with_query
 
 #: Request numbers start at a random value, so that the ids of two processes differ.
@@ -26,6 +27,8 @@ _UNSAFE = re.compile(r"[\r\n\0]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
 _FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+#: The key in meta that says that the Authorization field of a request comes from its URL.
+URL_LOGIN = "crawler.url_login"
 
 
 def new_id() -> str:
@@ -115,7 +118,8 @@ class Request:
     address is private; a crawl sets it on each request, and nothing stores it. *id* stays the
     same through retries and redirects; logs and errors print it.
 
-    *params* are added to the query of the URL. *form* and *json* make the body and its
+    User and password in the URL become the Authorization field, so that no record, log or
+    error has them. *params* are added to the query of the URL. *form* and *json* make the body and its
     Content-Type, and turn GET into POST. None of these three is a field.
     """
 
@@ -194,6 +198,8 @@ class Request:
             callback = _name_of(callback)
         if errback is not None:
             errback = _name_of(errback)
+        if "@" in url:
+            url, headers, meta = _login_to_header(url, headers, meta)
         cls: Any = type(self)
         new: Any = self
         _set_class(new, _draft(cls))
@@ -254,6 +260,12 @@ class Link:
     dont_filter: ClassVar[bool] = False
 
 
+def with_login(link: Link) -> Link | Request:
+    """Return *link*, or if its URL has user and password, the request that sends them."""
+    request = Request(link.url, depth=link.depth, found_on=link.found_on)
+    return request if request.headers else link
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
     """
@@ -303,7 +315,7 @@ class Response:
     ) -> None:
         # Not by assignment: a frozen dataclass calls a Python function for each field.
         fields = self.__dict__
-        fields["url"] = url
+        fields["url"] = without_credentials(url)
         fields["status"] = status
         fields["headers"] = headers if type(headers) is Headers else Headers(headers)
         fields["body"] = body if type(body) is bytes else _body(body)
@@ -418,6 +430,17 @@ def _plain(url: str) -> str:
     if not url:
         raise ValueError("url must not be empty")
     return str.__str__(url)
+
+
+def _login_to_header(
+    url: str, headers: Mapping[str, str], meta: Mapping[str, Any]
+) -> tuple[str, Mapping[str, str], Mapping[str, Any]]:
+    """Move user and password from *url* to the Authorization field, unless there is one."""
+    url, login = split_credentials(url)
+    if login is not None and "authorization" not in headers:
+        headers = Headers([*headers.items(), ("Authorization", login)])
+        meta = MappingProxyType({**meta, URL_LOGIN: True})
+    return url, headers, meta
 
 
 def _name_of(callback: object) -> str:

@@ -32,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .credentials import hide_passwords
+
 if TYPE_CHECKING:
     from .data import Request, Response
 
@@ -209,7 +211,7 @@ class InvalidURL(ValueError):
     """The text is not a URL; *url* is the text and *reason* is what is wrong."""
 
     def __init__(self, url: str, reason: str = "not a URL") -> None:
-        super().__init__(f"{reason}: {url[:200]!r}")
+        super().__init__(f"{reason}: {hide_passwords(url)[:200]!r}")
         self.url = url
         self.reason = reason
 

@@ -10,14 +10,18 @@ from crawler.frontier import FrontierContract, FrontierView
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
-BASE = {"_waiters", "charset", "data", "errors", "http", "request_content", "serialization", "url"}
+BASE = {"_waiters", "charset", "credentials", "data", "errors", "http", "request_content"} | {
+    "serialization",
+    "url",
+}
 #: What each part may import, besides itself.
 ALLOWED = {
     "_lazy_import": set(),
     "_waiters": set(),
     "charset": set(),
-    "data": {"charset", "request_content"},
-    "errors": {"data"},
+    "credentials": set(),
+    "data": {"charset", "credentials", "request_content"},
+    "errors": {"credentials", "data"},
     "items": set(),
     "request_content": set(),
     "url": {"errors"},

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-_PASSWORD = re.compile(r"(://[^/?#\s:@]*):[^/?#\s@]*@")
+from ..credentials import hide_passwords
 
 
 def printable(text: object) -> str:
@@ -15,7 +14,7 @@ def printable(text: object) -> str:
     All text from a page, a server or an error passes here before it is printed: an escape sequence
     in a URL or a title becomes visible as \x1b, user:password@ becomes user:…@.
     """
-    line = _PASSWORD.sub(r"\1:…@", str(text))
+    line = hide_passwords(str(text))
     return line if line.isprintable() else "".join(map(_visible, line))
 
 

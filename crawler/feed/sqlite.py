@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -62,6 +63,8 @@ class Sqlite(BatchedFeed[tuple[dict[str, Any], dict[str, Cell]]]):
         self._columns: dict[bytes, str] = {}
         self._inserts: dict[tuple[str, ...], str] = {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # SQLite itself would not give a new file all rights of the umask
+            self.path.touch()
         self._connection = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
         try:
             self._open(append=append or position is not None)

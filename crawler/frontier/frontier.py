@@ -9,7 +9,7 @@ from typing import Any
 
 import gevent
 
-from ..data import Link, Links, Request, Response
+from ..data import Link, Links, Request, Response, with_login
 from ..errors import FrontierClosed, ModuleError
 from ..url import without_fragment
 from .admission.fingerprint import Fingerprint
@@ -116,7 +116,7 @@ class Frontier:
 
     def admit_many(self, links: Links) -> None:
         for link in self._links.unknown(links):
-            self.admit(link)
+            self.admit(with_login(link) if "@" in link.url else link)
 
     def take(self) -> Taken:
         parts = self._parts

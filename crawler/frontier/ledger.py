@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..credentials import hide_passwords
 from .outcome import DONE, Outcome
 
 
@@ -78,4 +79,4 @@ class Ledger:
     def sample(self, reason: str, url: str) -> None:
         sample = self.samples.setdefault(reason, [])
         if len(sample) < _SAMPLES:
-            sample.append(url)
+            sample.append(hide_passwords(url))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from .. import url as urls
+from ..credentials import hide_passwords, without_credentials
 from ..errors import InvalidURL, JobError
 from ..frontier import Fingerprint, UrlCounts
 from ..frontier.durable.rows import seal
@@ -145,6 +146,7 @@ class JobView:
 
     def why(self, url: str) -> list[Story]:
         """Return what happened to *url*: as a request of its own, or as the target of a redirect."""
+        url = without_credentials(url)
         try:
             key = self._fingerprint().of(urls.canonicalize(url))
             url = urls.without_fragment(url)
@@ -199,4 +201,12 @@ def _story(row: tuple[Any, ...]) -> Story:
             fields[name] = tuple(json.loads(fields[name])) if fields[name] else ()
         except ValueError as error:
             raise JobError(f"the {name} of {fields['url']} are damaged: {error}") from error
+    fields["url"] = _shown(fields["url"])
+    fields["found_on"] = fields["found_on"] and _shown(fields["found_on"])
+    fields["redirects"] = tuple(map(_shown, fields["redirects"]))
     return Story(**fields)
+
+
+def _shown(url: str) -> str:
+    """Return *url* without a password: rows of text that is not a URL, and old ones, may have one."""
+    return hide_passwords(without_credentials(url))

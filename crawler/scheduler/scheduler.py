@@ -82,6 +82,7 @@ class Scheduler:
         with self._life.step(Status.STARTING, Status.STARTED):
             requests = _requests(first)
             run = self._new_run(requests)
+            requests = list(map(run.stages.logins.learn, requests))
             reasons = [(request.url, run.frontier.admit(request)) for request in requests]
             if all(reason for _, reason in reasons) and not run.frontier.resumed:
                 raise Refused({url: str(reason) for url, reason in reasons})
@@ -98,7 +99,7 @@ class Scheduler:
         """Offer one more request to the running crawl; return whether it was admitted."""
         self._life.need("add()", Status.STARTED)
         [request] = _requests(request)
-        return self._run.frontier.admit(request) is None
+        return self._run.frontier.admit(self._run.stages.logins.learn(request)) is None
 
     def fetch(self, request: Request | str) -> Response:
         """

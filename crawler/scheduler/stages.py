@@ -24,6 +24,7 @@ from ..errors import (
     Unwritable,
 )
 from ..frontier import FrontierContract, Next, Outcome
+from ..http.logins import Logins
 from ..module import Analyzer, Downloader, Pipeline, Registrar
 from .args import ModuleArgs
 from .error_pool import ErrorPool
@@ -63,6 +64,7 @@ class Stages:
         items: Pool[tuple[Visit, Item]],
     ) -> None:
         self.meter = Meter()
+        self.logins = Logins()
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
         #: By id of the request, the result that a callback waits for: no parser gets the response.
         self.awaited: dict[str, AsyncResult[Response]] = {}
@@ -140,11 +142,15 @@ class Stages:
         downloader = self._registrar.get(Downloader, timeout=_MODULE_WAIT)
         if request.trusted is not self.trusted:
             request = request.trusting(self.trusted)
+        sent = self.logins.sign(request)
         try:
             with timer:
-                response = downloader.download(request)
+                response = downloader.download(sent)
         except ModuleError as error:
+            error.request = request
             return error
+        if sent is not request:
+            response = response.replace(request=request)
         if not visit.taken.is_robots:
             self.meter.count(response)
         return response

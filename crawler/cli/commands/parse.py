@@ -61,6 +61,7 @@ def parse(
 def _findings(spider: Spider, callback: str, response: Response) -> Any:
     """Yield what *callback* finds, as plain values under the keys item and request."""
     from ...compose import findings
+    from ...credentials import without_credentials
     from ...data import Item, Links
     from ...feed.record import as_record
     from ...serialization import request_to_dict
@@ -69,7 +70,8 @@ def _findings(spider: Spider, callback: str, response: Response) -> Any:
         if isinstance(found, Item):
             yield {"item": json.loads(json.dumps(as_record(found.value), default=str))}
         elif isinstance(found, Links):
-            yield from ({"request": {"url": url, "depth": found.depth}} for url in found.urls)
+            links = map(without_credentials, found.urls)
+            yield from ({"request": {"url": url, "depth": found.depth}} for url in links)
         else:
             yield {"request": request_to_dict(found)}
 

@@ -1,0 +1,41 @@
+"""User and password in a URL: taken out when a request is made, and hidden in text that has them."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from urllib.parse import unquote_to_bytes
+
+import ada_url
+
+#: The beginning of a URL without credentials, as most URLs with an "@" have it.
+_NONE = re.compile(r"https?://[^/?#\\@]*[/?#]")
+_PASSWORD = re.compile(r"(:[/\\]{2}[^/\\?#\s:@]*):[^/\\?#\s]*@")
+
+
+def split_credentials(url: str) -> tuple[str, str | None]:
+    """
+    Return *url* without user and password, and the Authorization field that sends them.
+
+    A URL that has none is returned unchanged, with None; so is text that is not a URL.
+    """
+    if _NONE.match(url):
+        return url, None
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError:
+        return url, None
+    user, password = unquote_to_bytes(parsed.username), unquote_to_bytes(parsed.password)
+    if not (user or password):
+        return url, None
+    parsed.username = parsed.password = ""
+    return parsed.href, f"Basic {b64encode(user + b':' + password).decode()}"
+
+
+def without_credentials(url: str) -> str:
+    return split_credentials(url)[0] if "@" in url else url
+
+
+def hide_passwords(text: str) -> str:
+    """Return *text* in which user:password@ of a URL is user:…@, for text that is not a URL itself."""
+    return _PASSWORD.sub(r"\1:…@", text) if "@" in text else text
