@@ -138,8 +138,7 @@ class Frontier:
         parts, now, host = self._parts, self._parts.clock(), taken.host
         taken.is_in_flight = False
         failures = host.failures
-        is_asked = not (isinstance(result, Response) and result.flags & FROM_CACHE)
-        self._end_flight(taken, now, is_page=is_asked and not taken.is_robots)
+        self._end_flight(taken, now, _time_of(taken, result, now))
         parts.backoff.fetched(host, result, now)
         parts.queues.wake_after(host)
         if taken.is_robots:
@@ -233,14 +232,14 @@ class Frontier:
         self.view.taken -= 1
         if taken.is_in_flight:
             now, taken.is_in_flight = self._parts.clock(), False
-            self._end_flight(taken, now, is_page=False)
+            self._end_flight(taken, now, None)
             self._parts.hosts.end(taken.host, now)
             self._parts.queues.wake_after(taken.host)
 
-    def _end_flight(self, taken: Taken, now: float, *, is_page: bool) -> None:
+    def _end_flight(self, taken: Taken, now: float, seconds: float | None) -> None:
         """Give back the slot of *taken*, before its host, which may be idle then, is forgotten."""
         if taken.flight is not None:
-            self._parts.hosts.shares.end(taken.flight, now, is_page=is_page)
+            self._parts.hosts.shares.end(taken.flight, now, seconds)
 
     def _follow_up(
         self, taken: Taken, result: Response | ModuleError, now: float
@@ -291,3 +290,12 @@ class Frontier:
             "turned_away": dict(parts.ledger.turned_away),
             "scope": parts.rules.scope.text,
         }
+
+
+def _time_of(taken: Taken, result: Response | ModuleError, now: float) -> float | None:
+    """Return the seconds that the host took for a page; None if it was not asked for one."""
+    if taken.is_robots or taken.flight is None:
+        return None
+    if isinstance(result, ModuleError):
+        return now - taken.flight.began
+    return None if result.flags & FROM_CACHE else result.elapsed

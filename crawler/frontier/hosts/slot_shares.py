@@ -113,16 +113,16 @@ class SlotShares:
             self._forget_held(host)
         return flight
 
-    def end(self, flight: Flight, now: float, *, is_page: bool) -> None:
-        """End *flight*; its time counts for its host if a page was asked for."""
+    def end(self, flight: Flight, now: float, seconds: float | None) -> None:
+        """End *flight*, which took the host so many *seconds*; None if no page was asked for."""
         host, flight.is_over = flight.host, True
         while self._flights and self._flights[0].is_over:
             self._flights.popleft()
         if flight.is_slow:
             self._count(flight, -1)
         host.late -= flight.is_late
-        if is_page:
-            seconds = min(now - flight.began, _LONGEST)
+        if seconds is not None:
+            seconds = min(seconds, _LONGEST)
             for one in (host, host.domain):
                 usual = seconds if one.usual_time == NEVER else one.usual_time
                 one.usual_time = usual + (seconds - usual) * _WEIGHT
