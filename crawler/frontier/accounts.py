@@ -48,6 +48,11 @@ class Accounts:
         if reason != "seen":
             self._journal.turned_away(found, reason, self._name_of(found.url))
 
+    def leave_out(self, urls: list[str]) -> None:
+        """Turn *urls* away as too many of one page: there may be too many to record each of them."""
+        self.ledger.turned_away["link_limit"] += len(urls)
+        self.ledger.sample("link_limit", urls[0])
+
     def cut_off(self, found: Request | Link, reason: str, awaited_by: str | None) -> None:
         """Turn *found* away because the crawl takes nothing more."""
         self.ledger.turn_away(reason, found.url)

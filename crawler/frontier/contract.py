@@ -155,6 +155,9 @@ class FrontierContract(Protocol):
     def admit_many(self, links: Links) -> None:
         """Let in those of a page's *links* that are new and in scope; count the others."""
 
+    def leave_out(self, links: Links) -> None:
+        """Count *links* as turned away, because their page has more than may be followed."""
+
     def take(self) -> Taken:
         """Return the next request that is due, after a wait; raise FrontierClosed when closed."""
 

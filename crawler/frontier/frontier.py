@@ -118,6 +118,9 @@ class Frontier:
         for link in self._links.unknown(links):
             self.admit(with_login(link) if "@" in link.url else link)
 
+    def leave_out(self, links: Links) -> None:
+        self._parts.accounts.leave_out(links.urls)
+
     def take(self) -> Taken:
         parts = self._parts
         parts.journal.wait_for_room()

@@ -31,6 +31,9 @@ REASONS = {
     "include": Reason("it matches none of the include patterns", ("include",)),
     "exclude": Reason("it matches an exclude pattern", ("exclude",)),
     "host_cap": Reason("its host has reached its limit of pages", ("max_pages_per_host",)),
+    "link_limit": Reason(
+        "its page has more links than are followed of one page", ("max_links_per_page",)
+    ),
     "trap_depth": Reason("its path has more segments than the paths of usual sites"),
     "trap_repeat": Reason("its path repeats itself, which is typical of a crawler trap"),
     "trap_calendar": Reason("too many URLs differ from it only in a date"),

@@ -113,7 +113,8 @@ class ModuleArgs:
     *time_limit* is the number of seconds that a module may work on one datum before it is
     interrupted. A module that never yields to the hub cannot be interrupted: after three times
     the limit, *on_stuck* is called with the request, in a separate thread. *on_error* is called
-    with every error of every stage, and returns requests to add.
+    with every error of every stage, and returns requests to add. Of the links and requests that
+    are found on one page, *max_links* are admitted, None means all; a sitemap may have 50,000.
     """
 
     downloaders: Sequence[Downloader]
@@ -123,6 +124,7 @@ class ModuleArgs:
     analyze_workers: int = 16
     pipeline_workers: int = 16
     time_limit: float = 300.0
+    max_links: int | None = 50_000
     memory: Memory = field(default=Memory())
     on_stuck: Callable[[Request], object] | None = None
     on_error: Callable[[ModuleError], Iterable[Request]] | None = None
@@ -135,6 +137,8 @@ class ModuleArgs:
             number = getattr(self, name)
             if type(number) is not int or number < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {number!r}")
+        if self.max_links is not None and (type(self.max_links) is not int or self.max_links < 1):
+            raise ValueError(f"max_links must be at least 1 or None, not {self.max_links!r}")
         if not isinstance(self.time_limit, int | float) or not self.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 seconds, not {self.time_limit!r}")
 

@@ -23,16 +23,18 @@ class Visit:
 
     *open* counts its data that wait in pools or are held by workers: its request, its response,
     each of its items. When the last one is finished, the visit ends with *outcome*, unless the
-    request is back in the frontier by then. *size* is the size of its response's body in bytes.
+    request is back in the frontier by then. *size* is the size of its response's body in bytes,
+    *links* the number of links and requests that were found on it.
     """
 
-    __slots__ = ("has_slot", "open", "outcome", "request", "size", "taken")
+    __slots__ = ("has_slot", "links", "open", "outcome", "request", "size", "taken")
 
     def __init__(self, taken: Taken) -> None:
         self.taken = taken
         self.request = taken.request
         self.open = 1
         self.size = 0
+        self.links = 0
         self.outcome: Outcome = DONE
         #: Whether it occupies a download worker.
         self.has_slot = True

@@ -102,7 +102,7 @@ class Workers:
                 visit, datum = pool.get()
                 self._at_work[me] = (visit, timer)
                 self._do(stage, visit, datum, timer)
-                del self._at_work[me]
+                del self._at_work[me], visit, datum  # a large page, perhaps, while this one waits
         except (PoolClosed, LeftBehind):
             return
         finally:

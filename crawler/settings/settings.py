@@ -48,6 +48,7 @@ class Settings:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     max_pages_per_host: int | None = RequestArgs.max_pages_per_host
+    max_links_per_page: int | None = ModuleArgs.max_links
     max_chain: int | None = RequestArgs.max_chain
     fingerprint: str = RequestArgs.fingerprint
     max_redirects: int = RequestArgs.max_redirects
@@ -145,6 +146,7 @@ class Settings:
             analyze_workers=self.analyze_workers,
             pipeline_workers=self.pipeline_workers,
             time_limit=self.time_limit,
+            max_links=self.max_links_per_page,
             memory=self.memory,
         )
 

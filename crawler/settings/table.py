@@ -96,6 +96,11 @@ SECTIONS = {
             "The maximum number of pages to fetch from one host. If domains is *, it is 1000 unless it is set.",
         ),
         Setting(
+            "max_links_per_page",
+            or_none(COUNT),
+            "The maximum number of links and requests followed from one page. A sitemap may have 50,000.",
+        ),
+        Setting(
             "max_chain",
             or_none(COUNT),
             "The maximum number of alike pages, each found on the one before, such as /day/1, /day/2. Alike URLs differ only in numbers, or in the ids of sessions.",

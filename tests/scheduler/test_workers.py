@@ -1,4 +1,5 @@
 import random
+import weakref
 from contextlib import suppress
 
 import gevent
@@ -415,3 +416,21 @@ def test_many_workers_finding_one_url_at_the_same_time_fetch_it_once(crawl):
     crawl(site, parse, first=urls(8), analyze_workers=8, download_workers=8)
 
     assert len(site.requests) == 9
+
+
+def test_a_worker_that_waits_keeps_nothing_of_the_last_page(bench):
+    """Of sixteen workers that did, each would keep a page and its tree."""
+
+    class Page:
+        pass
+
+    bench = bench()
+    page = Page()
+    kept = weakref.ref(page)
+    bench.put(page)
+    bench.workers.start(bench.pool, lambda *_: None, 1)
+    del page
+    gevent.sleep(0.01)
+
+    assert not len(bench.pool)
+    assert kept() is None

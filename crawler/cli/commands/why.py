@@ -38,9 +38,10 @@ def why(url: str, job: str | None, as_json: bool) -> None:
     from ...job.view import find_jobs
 
     met = damaged = False
+    left_out: dict[Path, int] = {}
     for path in [job_at(job)] if job else find_jobs(JOBS):
         try:
-            stories = _stories(path, url)
+            stories, left_out[path] = _look_up(path, url)
         except JobError as error:
             damaged = True
             _print_error(path, error, as_json=as_json)
@@ -51,14 +52,24 @@ def why(url: str, job: str | None, as_json: bool) -> None:
     if not met:
         jobs = "no readable job" if damaged else "no job"
         click.echo(f"crawler: {jobs} has met {printable(url)}", err=True)
+        _print_left_out(left_out)
     sys.exit(int(damaged or not met))
 
 
-def _stories(path: Path, url: str) -> list[Story]:
+def _look_up(path: Path, url: str) -> tuple[list[Story], int]:
+    """Return what happened to *url* in a job, and how many links the job has left out unrecorded."""
     from ...job.view import JobView
 
     with JobView(path) as view:
-        return view.why(url)
+        return view.why(url), view.counts().turned_away.get("link_limit", 0)
+
+
+def _print_left_out(left_out: dict[Path, int]) -> None:
+    """Print which jobs may have left out the URL: links beyond the limit of a page have no record."""
+    for path, number in left_out.items():
+        if number:
+            text = f"it may be one of {number} links that {path} has left out (link_limit)"
+            click.echo(printable(f"{text}: {explain('link_limit')}"), err=True)
 
 
 def _print_error(path: Path, error: JobError, *, as_json: bool) -> None:

@@ -45,3 +45,15 @@ def test_why_prints_the_history_of_a_url(linked, tmp_path):
     assert json.loads(sent.stdout)["redirects"] == [linked.url("/3")]
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert "no job has met http://nowhere.test/" in unknown.stderr
+
+
+def test_why_says_that_a_url_may_be_among_those_a_page_has_too_many_of(linked, tmp_path):
+    limit = ("-s", "max_links_per_page=2")
+    crawler("crawl", linked.url("/"), *QUICK, *limit, "--job", "crawls/few", cwd=tmp_path)
+
+    report = crawler("report", "crawls/few", cwd=tmp_path)
+    unknown = crawler("why", linked.url("/no-such-page"), cwd=tmp_path)
+
+    assert f"link_limit: {linked.url()}" in report.stdout
+    assert "links that crawls/few has left out (link_limit): its page has more" in unknown.stderr
+    assert "(setting: max_links_per_page)" in unknown.stderr
