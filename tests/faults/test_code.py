@@ -30,6 +30,7 @@ ALLOWED = {
     "cli/spider_file.py": {"exec_module"},  # the spider's file that the command line names
     "feed/optional_import.py": {"import_module"},  # an optional dependency
     "frontier/admission/seen.py": {"import_module"},  # an optional dependency
+    "spider/item_pipelines.py": {"import_module"},  # the pipelines that a setting names
     # the program's own spider, passed to a child process of the same program
     "analysis/worker/handshake.py": {"pickle", "exec_module"},
     "bench/measuring/child.py": {
