@@ -8,10 +8,14 @@ from gevent.event import Event
 
 from ..data import Link, Request, new_id
 from ..errors import InvalidURL
-from .durable.journal import Journal, PageEnd
+from .admission.recent_numbers import RecentNumbers
+from .durable.journal import Journal, NearerFind, PageEnd
 from .hosts.host import Host
 from .ledger import Ledger
 from .outcome import Outcome, failed
+
+#: The number of URLs whose depth is known.
+_MOST_DEPTHS = 50_000
 
 
 class Accounts:
@@ -28,6 +32,9 @@ class Accounts:
         self._host_name = host_name
         #: The ids of the outstanding requests that were admitted as such, and not as links.
         self._ids: set[str] = set()
+        #: By fingerprint, the smallest depth of the URLs admitted last; and those found nearer.
+        self._depths = RecentNumbers(_MOST_DEPTHS)
+        self._nearer = RecentNumbers(_MOST_DEPTHS)
         self._check_idle()
 
     def admit(
@@ -39,6 +46,7 @@ class Accounts:
         waits = self._journal.admitted(found, key, host.name, awaited_by)
         if isinstance(found, Request) and isinstance(waits, Request):
             self._ids.add(waits.id)
+        self._depths.least(key, found.depth)
         self.ledger.admit()
         self.idle.clear()
         return waits
@@ -52,6 +60,16 @@ class Accounts:
         """Turn *urls* away as too many of one page: there may be too many to record each of them."""
         self.ledger.turned_away["link_limit"] += len(urls)
         self.ledger.sample("link_limit", urls[0])
+
+    def found_again(self, found: Request | Link, key: bytes, *, is_moved: bool) -> None:
+        """Note the depth of *found*, if it is new; a request that *is_moved* is fetched at it."""
+        depth = self._depths.get(key)
+        if depth is None or found.depth >= depth:
+            return
+        self._depths.least(key, found.depth)
+        if not is_moved:
+            self.ledger.found_nearer += self._nearer.add(key) == 1
+            self._journal.learned(NearerFind(key, found.depth, found.found_on))
 
     def cut_off(self, found: Request | Link, reason: str, awaited_by: str | None) -> None:
         """Turn *found* away because the crawl takes nothing more."""

@@ -111,7 +111,7 @@ class Frontier:
         else:
             parts.accounts.turn_away(found, reason)
             if reason == "seen":
-                parts.waiting.move_up(found)
+                parts.accounts.found_again(found, key, is_moved=parts.waiting.move_up(found))
         return reason
 
     def admit_many(self, links: Links) -> None:
@@ -291,6 +291,7 @@ class Frontier:
             "begun": parts.spending.begun,
             "bytes": parts.spending.bytes,
             "turned_away": dict(parts.ledger.turned_away),
+            "found_nearer": parts.ledger.found_nearer,
             "scope": parts.rules.scope.text,
         }
 

@@ -17,7 +17,8 @@ class UrlCounts:
 
     met = admitted + turned_away, and admitted = done + failed + refused + pending.
     URLs in *turned_away* were never admitted; those in *refused* were, and a rule that
-    applies later refused them.
+    applies later refused them. *found_nearer* of those admitted were found again at a smaller
+    depth than that at which they were fetched.
     """
 
     met: int = 0
@@ -27,6 +28,7 @@ class UrlCounts:
     failed: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     turned_away: Mapping[str, int] = field(default_factory=dict)
+    found_nearer: int = 0
 
 
 #: How many URLs are kept as samples of a reason.
@@ -45,6 +47,7 @@ class Ledger:
         self.refused: Counter[str] = Counter()
         self.turned_away: Counter[str] = Counter()
         self.pending = 0
+        self.found_nearer = 0
 
     def admit(self) -> None:
         self.admitted += 1
@@ -74,6 +77,7 @@ class Ledger:
             failed=dict(self.failed),
             refused=dict(self.refused),
             turned_away=dict(self.turned_away),
+            found_nearer=self.found_nearer,
         )
 
     def sample(self, reason: str, url: str) -> None:

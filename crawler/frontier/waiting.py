@@ -37,15 +37,20 @@ class WaitingRequests:
         self._journal.waits_again(request)
         self._queues.put_later(host, request, due, now)
 
-    def move_up(self, again: Request | Link) -> None:
-        """Let what waits count as found where *again* was found, if that is nearer to the start."""
+    def move_up(self, again: Request | Link) -> bool:
+        """
+        Let what waits count as found where *again* was found, if that is nearer to the start.
+
+        Return whether it is.
+        """
         nearer = self._queues.nearer(again)
         if nearer is None:
-            return
+            return False
         host = self._queues.host_of(nearer.url)
         if isinstance(nearer, Request):
             self._journal.found_nearer(nearer, host.name)
         self._queues.put(host, nearer)
+        return True
 
     def drain(self, host: Host) -> Iterator[Request]:
         """Take out all that waits for *host* in memory; the rest is read next, and Restorer ends it."""

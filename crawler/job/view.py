@@ -24,6 +24,15 @@ from .directory import LOCK, STATE, read_about
 _COLUMNS = (
     "url, status, reason, depth, found_on, code, bytes, seconds, redirects, attempts, met, ended"
 )
+#: The columns of a story, from the rows of one query and from what is known beside them.
+_SELECT = f"""
+SELECT {_COLUMNS}, coalesce(nearest_depth, depth),
+    CASE WHEN nearest_depth IS NULL THEN found_on ELSE nearest_on END
+FROM urls LEFT JOIN
+"""  # noqa: S608 - nothing but constants
+_NEARER = "(SELECT key, depth AS nearest_depth, found_on AS nearest_on FROM nearer) USING (key)"
+#: The same for formats before 3.
+_NO_NEARER = "(SELECT NULL AS nearest_depth, NULL AS nearest_on)"
 #: A URL that was turned away at first may have been admitted later, and one that was to be
 #: fetched again has several rows: the last that was admitted counts.
 _EACH = f"""
@@ -31,15 +40,13 @@ WITH last AS (
     SELECT max(CASE WHEN status = 'turned_away' THEN 0 ELSE id END) AS admitted, max(id) AS id
     FROM urls GROUP BY key
 )
-SELECT {_COLUMNS} FROM urls
+{_SELECT} {{nearer}}
 WHERE id IN (SELECT CASE WHEN admitted THEN admitted ELSE id END FROM last)
     AND (:status IS NULL OR coalesce(status, 'pending') = :status)
     AND (:reason IS NULL OR reason = :reason)
 ORDER BY id
 """  # noqa: S608 - nothing but constants
-_STORIES = f"""
-SELECT {_COLUMNS} FROM urls WHERE key = ? OR url = ? OR instr(redirects, ?) ORDER BY id
-"""  # noqa: S608 - nothing but constants
+_STORIES = f"{_SELECT} {{nearer}} WHERE key = ? OR url = ? OR instr(redirects, ?) ORDER BY id"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -49,7 +56,9 @@ class Story:
     What became of a URL, under the URL of its first request.
 
     *status* is done, failed, refused or turned_away, or pending. Times are seconds since
-    1970; *code*, *bytes* and *seconds* are those of the last response.
+    1970; *code*, *bytes* and *seconds* are those of the last response. *depth* is that at
+    which it was fetched; *nearest_depth* is the smallest at which it was found, *nearest_on*
+    that page.
     """
 
     url: str
@@ -64,9 +73,14 @@ class Story:
     attempts: tuple[str, ...]
     met: float
     ended: float | None
+    nearest_depth: int
+    nearest_on: str | None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+_FIELDS = Story.__slots__
 
 
 class JobView:
@@ -91,6 +105,7 @@ class JobView:
                     f"{state} has format {version}, and this version reads format {FORMAT}"
                 )
             on_error.pop_all()
+        self._nearer = _NEARER if version >= 3 else _NO_NEARER
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -141,7 +156,8 @@ class JobView:
 
     def urls(self, status: str | None = None, reason: str | None = None) -> Iterator[Story]:
         """Yield each URL the job has met, once, or those with a *status* and a *reason*."""
-        for row in self._rows(_EACH, {"status": status, "reason": reason}):
+        query = _EACH.format(nearer=self._nearer)
+        for row in self._rows(query, {"status": status, "reason": reason}):
             yield _story(row)
 
     def why(self, url: str) -> list[Story]:
@@ -152,7 +168,8 @@ class JobView:
             url = urls.without_fragment(url)
         except InvalidURL:
             key = b""
-        return [_story(row) for row in self._rows(_STORIES, (key, url, json.dumps(url)))]
+        query = _STORIES.format(nearer=self._nearer)
+        return [_story(row) for row in self._rows(query, (key, url, json.dumps(url)))]
 
     def _fingerprint(self) -> Fingerprint:
         """Return how the job makes its keys; formats before 3 do not say it."""
@@ -194,7 +211,7 @@ def directory_name(text: str) -> str:
 
 
 def _story(row: tuple[Any, ...]) -> Story:
-    fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    fields = dict(zip(_FIELDS, row, strict=True))
     fields |= {"status": fields["status"] or "pending", "reason": fields["reason"] or ""}
     for name in ("redirects", "attempts"):
         try:
@@ -202,7 +219,8 @@ def _story(row: tuple[Any, ...]) -> Story:
         except ValueError as error:
             raise JobError(f"the {name} of {fields['url']} are damaged: {error}") from error
     fields["url"] = _shown(fields["url"])
-    fields["found_on"] = fields["found_on"] and _shown(fields["found_on"])
+    for name in ("found_on", "nearest_on"):
+        fields[name] = fields[name] and _shown(fields[name])
     fields["redirects"] = tuple(map(_shown, fields["redirects"]))
     return Story(**fields)
 

@@ -94,6 +94,26 @@ def test_a_url_that_is_invalid_is_kept_as_it_is(frontier):
     assert frontier.view.samples() == {"invalid": ["#b"]}
 
 
+def test_pages_found_nearer_after_they_were_taken_are_counted_once(frontier):
+    for name in ("a", "b"):
+        frontier.admit(Link(HOME + name, 4, HOME + "far"))
+        frontier.take()
+    for depth in (4, 5, 3, 2, 3):
+        frontier.admit(Link(f"{HOME}a#{depth}", depth, HOME))
+    frontier.admit(page("b", depth=1, meta={"x": 1}))
+
+    assert frontier.view.counts().found_nearer == 2
+
+
+def test_pages_found_nearer_while_they_wait_are_fetched_there_and_not_counted(frontier):
+    frontier.admit(Link(HOME + "a", 4, HOME + "far"))
+    frontier.admit(Link(HOME + "a", 2, HOME))
+
+    assert frontier.take().request.depth == 2
+    assert frontier.admit(Link(HOME + "a", 3, HOME)) == "seen"
+    assert frontier.view.counts().found_nearer == 0
+
+
 def test_a_link_with_a_fragment_brings_a_waiting_page_nearer(frontier):
     frontier.admit(Link(HOME + "a#x", 3, HOME + "far"))
     frontier.admit(Link(HOME + "a#y", 1, HOME))

@@ -2,13 +2,14 @@
 
 import gevent
 import pytest
+from gevent.event import Event
 
 from crawler import crawl, stream
 from crawler.errors import JobError
 from crawler.job.directory import Job
 from crawler.job.view import JobView, directory_name, find_jobs
 from crawler.spider import PageSpider
-from crawler.testing import LoopbackSite, Reply
+from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import QUICK, crawl_in, page
 
@@ -51,6 +52,54 @@ def test_redirects_are_told_under_the_url_that_was_asked_for(tmp_path):
 
             assert (story.url, story.redirects) == (site.url("/old"), (site.url("/new"),))
             assert story.status == "done"
+
+
+@pytest.fixture
+def late():
+    """A site where the page that is nearest to /x answers after /x has been found."""
+    pages = Site(
+        {
+            "/": page("/late", "/a"),
+            "/late": page("/x#part"),
+            "/a": page("/b"),
+            "/b": page("/x"),
+            "/x": page(),
+        }
+    )
+    fetched = Event()
+
+    def fetch(request):
+        if request.url.endswith("/late"):
+            fetched.wait(20)
+        if request.url.endswith("/x"):
+            fetched.set()
+        return pages(request)
+
+    return fetch
+
+
+def test_a_record_has_the_depth_of_its_fetch_and_a_story_the_smallest_too(tmp_path, late):
+    start = "http://site.test/"
+    with gevent.Timeout(30), Job(tmp_path) as job:
+        result = crawl(PageSpider(start_urls=[start]), job=job, fetch=late, **QUICK)
+
+    [record] = [item for item in result.items if item["url"] == f"{start}x"]
+    with JobView(tmp_path) as view:
+        [x], [a] = view.why(f"{start}x"), view.why(f"{start}a")
+        counts = view.counts()
+    assert record["depth"] == x.depth == 3
+    assert (x.nearest_depth, x.nearest_on) == (2, f"{start}late")
+    assert (a.nearest_depth, a.nearest_on) == (a.depth, a.found_on) == (1, start)
+    assert counts.found_nearer == result.summary.urls.found_nearer == 1
+
+
+def test_a_resumed_job_remembers_what_was_found_nearer(tmp_path, late):
+    for _ in range(2):
+        with gevent.Timeout(30), Job(tmp_path) as job:
+            spider = PageSpider(start_urls=["http://site.test/"])
+            result = crawl(spider, job=job, fetch=late, **QUICK)
+
+    assert result.summary.urls.found_nearer == 1
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def urls(job: str, outcome: str | None, reason: str | None, as_json: bool) -> No
 
     Each line has the outcome, the requested URL, and the URLs it was redirected to.
     With --json each line is an object: url, status, reason, depth, found_on, code, bytes,
-    seconds, redirects, attempts, met and ended (seconds since 1970).
+    seconds, redirects, attempts, met and ended (seconds since 1970), nearest_depth and
+    nearest_on (the smallest depth at which it was found, and on which page).
 
     JOB is a directory, or the name of a directory below ./crawls.
 

@@ -88,8 +88,10 @@ def _print_story(path: Path, story: Story, *, as_json: bool) -> None:
 
 def _lines(path: Path, story: Story) -> Iterator[str]:
     yield f"{story.url}  (in {path})"
-    where = f"on {story.found_on}" if story.found_on else "as a start URL"
-    yield f"  {_when(story.met)}  found {where}, at depth {story.depth}"
+    yield f"  {_when(story.met)}  found {_place(story.found_on)}, at depth {story.depth}"
+    if story.nearest_depth < story.depth:
+        place = _place(story.nearest_on)
+        yield f"  {'':19}  found again {place}, at depth {story.nearest_depth}"
     for number, attempt in enumerate(story.attempts, 1):
         yield f"  {'':19}  attempt {number}: {attempt}"
     for url in story.redirects:
@@ -98,6 +100,10 @@ def _lines(path: Path, story: Story) -> Iterator[str]:
         took = f" in {story.seconds:.3f} s" if story.seconds is not None else ""
         yield f"  {'':19}  answered {story.code}, {story.bytes} bytes{took}"
     yield f"  {_when(story.ended)}  {_ending(story)}"
+
+
+def _place(page: str | None) -> str:
+    return f"on {page}" if page else "as a start URL"
 
 
 def _ending(story: Story) -> str:

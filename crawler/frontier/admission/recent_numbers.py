@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 
 class RecentNumbers:
     """
@@ -17,21 +19,27 @@ class RecentNumbers:
         self._young: dict[int, int] = {}
         self._old: dict[int, int] = {}
 
-    def add(self, name: str) -> int:
+    def get(self, name: Hashable) -> int | None:
+        """Return the number of *name*; None if it has none, or that is forgotten."""
+        key = hash(name)
+        number = self._young.get(key)
+        return self._old.get(key) if number is None else number
+
+    def add(self, name: Hashable) -> int:
         """Count *name* once more; return its count."""
         key = hash(name)
-        count = self._get(key, 0) + 1
+        count = self._moved(key, 0) + 1
         self._young[key] = count
         return count
 
-    def least(self, name: str, number: int) -> int:
+    def least(self, name: Hashable, number: int) -> int:
         """Return the smallest *number* given for *name* so far."""
         key = hash(name)
-        least = min(self._get(key, number), number)
+        least = min(self._moved(key, number), number)
         self._young[key] = least
         return least
 
-    def _get(self, key: int, default: int) -> int:
+    def _moved(self, key: int, default: int) -> int:
         """Return the number of *key*, which has its place in the younger dict from now on."""
         number = self._young.get(key)
         if number is not None:

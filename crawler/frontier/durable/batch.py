@@ -22,6 +22,7 @@ FROM (VALUES {}) AS v WHERE urls.id = v.column1
 """
 _HOST = "INSERT OR REPLACE INTO hosts VALUES"
 _ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
+_NEARER = "INSERT OR REPLACE INTO nearer VALUES"
 
 
 Values = tuple[Any, ...]
@@ -58,6 +59,7 @@ class Batch:
         self.moves: list[Values] = []
         self.hosts: list[Values] = []
         self.robots: list[Values] = []
+        self.nearer: list[Values] = []
 
     def add(self, step: Step) -> None:
         if step.insert is not None:
@@ -83,6 +85,7 @@ class Batch:
         yield from _many(_END, self.ends)
         yield from _many(_HOST, self.hosts)
         yield from _many(_ROBOTS, self.robots)
+        yield from _many(_NEARER, self.nearer)
 
     def __bool__(self) -> bool:
         return any(vars(self).values())

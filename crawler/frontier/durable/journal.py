@@ -38,6 +38,14 @@ class HostFacts(NamedTuple):
     why: str
 
 
+class NearerFind(NamedTuple):
+    """A URL, by its fingerprint *key*, was found at a smaller *depth* than it was fetched at."""
+
+    key: bytes
+    depth: int
+    found_on: str | None
+
+
 @dataclass
 class Restored:
     """
@@ -131,8 +139,8 @@ class Journal(Protocol):
     def fetched_aside(self, request: Request) -> None:
         """Record the exchanges of *request*, which was not admitted: that of a robots.txt, say."""
 
-    def learned(self, facts: HostFacts | RobotsFacts) -> None:
-        """Record what is known of a host."""
+    def learned(self, facts: HostFacts | RobotsFacts | NearerFind) -> None:
+        """Record what is known of a host, or of a URL beside its own story."""
 
     def wait_for_room(self) -> None:
         """Wait while more has been done than a crash may undo."""

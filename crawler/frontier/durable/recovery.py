@@ -142,6 +142,7 @@ def _keep_fingerprint(fingerprint: Fingerprint, change: Any) -> Fingerprint:
 
 def _take_figures(store: Store, found: Recovered) -> None:
     found.figures = store.fact("frontier") or {}
+    found.ledger.found_nearer = found.figures.get("found_nearer", 0)
     away = found.figures.get("turned_away", {})
     found.ledger.turned_away.update({r: n for r, n in away.items() if r not in CUT_OFF})
 

@@ -46,6 +46,10 @@ CREATE TABLE robots (origin TEXT PRIMARY KEY, expires REAL, body BLOB, seal INTE
 CREATE TABLE strikes (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER NOT NULL);
 """
+#: Where a URL was found nearer to the start than the depth in its row, at which it was fetched.
+NEARER = """
+CREATE TABLE nearer (key BLOB PRIMARY KEY, depth INTEGER NOT NULL, found_on TEXT) WITHOUT ROWID
+"""
 #: What waits for a host, in order; made when a queue first grows too long for memory.
 INDEX = """
 CREATE INDEX IF NOT EXISTS waiting ON urls (host, -priority, depth, id) WHERE status IS NULL
@@ -154,10 +158,17 @@ def _from_1(connection: sqlite3.Connection) -> None:
 
 
 def _from_2(connection: sqlite3.Connection) -> None:
-    """Format 3 says how its fingerprints are made; those of the formats before had no key."""
+    """
+    Format 3 says how its fingerprints are made; those of the formats before had no key.
+
+    It also knows where URLs were found nearer to the start.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(NEARER)
     fact = sealed("fingerprint", json.dumps(Fingerprint("mmh3").to_dict()))
     connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", fact)
     connection.execute("PRAGMA user_version = 3")
+    connection.execute("COMMIT")
 
 
 #: By format, how to make the next one of it.
@@ -166,7 +177,7 @@ _MIGRATIONS = {1: _from_1, 2: _from_2}
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    for statement in SCHEMA.split(";\n"):
+    for statement in (*SCHEMA.split(";\n"), NEARER):
         connection.execute(statement)
     connection.execute("INSERT INTO facts VALUES (?, ?, ?)", sealed("began", str(time.time())))
     connection.execute(f"PRAGMA user_version = {FORMAT}")

@@ -19,7 +19,7 @@ from .awaited import AwaitedRequests
 from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
-from .journal import HostFacts, PageEnd, Restored
+from .journal import HostFacts, NearerFind, PageEnd, Restored
 from .recovery import CUT_OFF, FailedPages, Recovered, facts_of_hosts, facts_of_robots, recover
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
@@ -153,13 +153,17 @@ class SqliteJournal:
     def fetched_aside(self, request: Request) -> None:
         self._write(Step(output=self.commits.outputs.collect(request.id)))
 
-    def learned(self, facts: HostFacts | RobotsFacts) -> None:
-        until = time.time() + facts.seconds
-        if isinstance(facts, RobotsFacts):
-            self.commits.batch.robots.append(rows.sealed(facts.origin, until, facts.body))
+    def learned(self, facts: HostFacts | RobotsFacts | NearerFind) -> None:
+        batch = self.commits.batch
+        if isinstance(facts, NearerFind):
+            page = None if facts.found_on is None else rows.text_of(facts.found_on)
+            batch.nearer.append((facts.key, facts.depth, page))
+        elif isinstance(facts, RobotsFacts):
+            until = time.time() + facts.seconds
+            batch.robots.append(rows.sealed(facts.origin, until, facts.body))
         else:
-            row = rows.sealed(facts.name, facts.failures, until, facts.why)
-            self.commits.batch.hosts.append(row)
+            until = time.time() + facts.seconds
+            batch.hosts.append(rows.sealed(facts.name, facts.failures, until, facts.why))
         self.commits.changed()
 
     def _record(self, row: Values, outcome: Outcome) -> None:

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from crawler.data import Link
+from crawler.frontier import Frontier, Scope, SqliteJournal
+
 from ..conftest import QUICK, crawler
 
 
@@ -57,3 +60,19 @@ def test_why_says_that_a_url_may_be_among_those_a_page_has_too_many_of(linked, t
     assert f"link_limit: {linked.url()}" in report.stdout
     assert "links that crawls/few has left out (link_limit): its page has more" in unknown.stderr
     assert "(setting: max_links_per_page)" in unknown.stderr
+
+
+def test_why_tells_where_a_page_was_found_nearer(tmp_path):
+    start = "http://site.test/"
+    journal = SqliteJournal(tmp_path / "state.db")
+    frontier = Frontier(Scope(["site.test"], max_depth=None), journal=journal)
+    frontier.admit(Link(f"{start}x", 3, f"{start}b"))
+    frontier.admit(Link(f"{start}x", 1, start))
+    frontier.close()
+    journal.close()
+
+    shown = crawler("why", f"{start}x", "--job", ".", cwd=tmp_path)
+
+    found, again = shown.stdout.splitlines()[1:3]
+    assert found.endswith(f"found on {start}b, at depth 3")
+    assert again.strip() == f"found again on {start}, at depth 1"

@@ -14,6 +14,14 @@ def test_the_smallest_number_is_kept():
     assert numbers.least("b", 8) == 8
 
 
+def test_a_number_can_be_read():
+    numbers = RecentNumbers(4)
+    for name in "abcd":
+        numbers.add(name)
+
+    assert (numbers.get("a"), numbers.get("d"), numbers.get("x")) == (1, 1, None)
+
+
 def test_only_the_names_used_last_are_kept():
     numbers = RecentNumbers(100)
     for n in range(10_000):
