@@ -121,7 +121,7 @@ TRAPS = {
 class Args(RequestArgs):
     """The settings are the defaults, except for the size of the limits."""
 
-    def frontier(self, first=()):
+    def frontier(self, first=(), slots=None):
         return Frontier(
             self.scope.including(first),
             politeness=self.politeness,
