@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from .data import Headers, Request, Response
 from .errors import (
@@ -25,6 +26,10 @@ from .errors import (
     Unwritable,
 )
 
+T = TypeVar("T")
+
+#: How deep lists and dicts may nest; much more, and Python's stack is exhausted.
+_DEEPEST = 100
 #: The prefix of keys in meta whose values are for this process only.
 _OWN = "crawler."
 _REQUEST_FIELDS = {
@@ -42,6 +47,23 @@ _PLAIN = {
 _ERRORS = {
     kind.__name__: kind for kind in (ModuleError, DownloadError, AnalyzeError, PipelineError)
 }
+
+
+def _reads(what: str) -> Callable[[Callable[[Mapping[str, Any]], T]], Callable[[Any], T]]:
+    """Return a decorator for a function that raises ValueError for all that does not describe *what*."""
+
+    def decorate(read: Callable[[Mapping[str, Any]], T]) -> Callable[[Any], T]:
+        @wraps(read)
+        def read_or_refuse(data: Any) -> T:
+            try:
+                return read(data)
+            except (AttributeError, KeyError, TypeError) as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise ValueError(f"{data!r:.200} does not describe a {what}: {reason}") from error
+
+        return read_or_refuse
+
+    return decorate
 
 
 def request_to_dict(request: Request, *, raw: bool = False) -> dict[str, Any]:
@@ -66,8 +88,9 @@ def request_to_dict(request: Request, *, raw: bool = False) -> dict[str, Any]:
     return data
 
 
+@_reads("request")
 def request_from_dict(data: Mapping[str, Any]) -> Request:
-    """Return the request that *data* describes; raise ValueError for an unknown field."""
+    """Return the request that *data* describes; raise ValueError if it does not describe one."""
     fields = _known(data, _REQUEST_FIELDS, "request")
     for name in ("redirects", "attempts"):
         if name in fields:
@@ -99,8 +122,9 @@ def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]
     return data
 
 
+@_reads("response")
 def response_from_dict(data: Mapping[str, Any]) -> Response:
-    """Return the response that *data* describes; raise ValueError for an unknown field."""
+    """Return the response that *data* describes; raise ValueError if it does not describe one."""
     fields = _known(data, _RESPONSE_FIELDS, "response")
     fields["request"] = request_from_dict(fields["request"])
     fields["headers"] = _headers(fields.get("headers", ()))
@@ -126,6 +150,7 @@ def error_to_dict(error: ModuleError) -> dict[str, Any]:
     return data
 
 
+@_reads("error")
 def error_from_dict(data: Mapping[str, Any]) -> ModuleError:
     request = request_from_dict(data["request"])
     error = _ERRORS[data["type"]](data["module"], request, data["reason"], data["kind"])
@@ -167,8 +192,8 @@ def _mapping(values: Mapping[Any, Any], name: str, request: Request) -> dict[str
     }
 
 
-def _json(value: Any, place: str, request: Request) -> Any:
-    """Return *value*, found at *place* in *request*, with types of JSON only."""
+def _json(value: Any, place: str, request: Request, depth: int = 1) -> Any:
+    """Return *value*, found at *place* and *depth* in *request*, with types of JSON only."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -178,11 +203,13 @@ def _json(value: Any, place: str, request: Request) -> Any:
         return int(value)
     if isinstance(value, float) and math.isfinite(value):
         return float(value)
+    if depth > _DEEPEST:
+        raise Unwritable(place, value, request.url)
     if kind is list or kind is tuple:
-        return [_json(one, f"{place}[{n}]", request) for n, one in enumerate(value)]
+        return [_json(one, f"{place}[{n}]", request, depth + 1) for n, one in enumerate(value)]
     if kind is dict:
         return {
-            key: _json(one, f"{place}[{key!r}]", request)
+            key: _json(one, f"{place}[{key!r}]", request, depth + 1)
             for key, one in value.items()
             if _is_text(key, place, request)
         }

@@ -109,6 +109,19 @@ def test_values_in_meta_that_are_nearly_json_become_json():
     assert [type(value) for value in written.values()] == [list, int, str]
 
 
+def nested(depth):
+    deep = []
+    for _ in range(depth):
+        deep = [deep]
+    return deep
+
+
+def test_lists_may_nest_a_hundred_deep():
+    meta = {"deep": nested(99)}
+
+    assert request_to_dict(Request(URL, meta=meta))["meta"] == meta
+
+
 @pytest.mark.parametrize(
     ("meta", "place", "kind"),
     [
@@ -117,6 +130,7 @@ def test_values_in_meta_that_are_nearly_json_become_json():
         ({"ratio": float("nan")}, "meta['ratio']", float),
         ({"table": {1: "one"}}, "a key of meta['table']", int),
         ({None: 1}, "a key of meta", type(None)),
+        ({"deep": nested(100_000)}, "meta['deep']" + "[0]" * 100, list),
         ({"view": MappingProxyType({})}, "meta['view']", MappingProxyType),
     ],
 )
@@ -147,6 +161,12 @@ def test_trust_is_neither_written_nor_read():
 def test_a_dict_of_something_else_is_refused():
     with pytest.raises(ValueError, match="no field 'colour'"):
         request_from_dict({"url": URL, "colour": "red"})
+    with pytest.raises(ValueError, match="does not describe a request: AttributeError"):
+        request_from_dict(["http://site.test/"])
+    with pytest.raises(ValueError, match=r"does not describe a request: .*items"):
+        request_from_dict({"url": "http://site.test/", "cookies": "a=b"})
+    with pytest.raises(ValueError, match="does not describe a request: TypeError"):
+        request_from_dict({})
     with pytest.raises(ValueError, match="header name"):
         request_from_dict({"url": URL, "headers": [["a b", "c"]]})
     with pytest.raises(ValueError):
