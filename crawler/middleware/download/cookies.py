@@ -154,5 +154,7 @@ class Jar:
 
 def _is_shadowed(old: Cookie, new: Cookie) -> bool:
     """Return whether *new*, set over plain HTTP, would replace a secure cookie."""
+    if not old.secure or old.name != new.name:
+        return False
     related = domain_matches(old.domain, new.domain) or domain_matches(new.domain, old.domain)
-    return old.secure and old.name == new.name and related and path_matches(new.path, old.path)
+    return related and path_matches(new.path, old.path)
