@@ -4,12 +4,13 @@ BIN := .venv/bin
 RUN := .venv/.installed
 DEV := .venv/.installed-dev
 WORKERS ?= 4
+SECONDS ?= 120
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # With their bytecode kept, the many processes that tests start do not compile the crawler again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo crawl test test-long lint types format bench clean
+.PHONY: help demo crawl test test-long fuzz lint types format bench clean
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ \t/'
 
@@ -21,10 +22,14 @@ crawl: $(RUN)    ## crawl a real site: make crawl URL=https://example.org
 	@$(BIN)/crawler crawl "$(URL)" $(ARGS)
 
 test: lint types ## lint, type-check, and run the tests; only some: make test ARGS=tests/feed
-	$(PYTEST) -m "not long" $(ARGS)
+	$(PYTEST) -m "not long and not fuzz" $(ARGS)
 
 test-long: $(DEV) ## run soak and stress tests, and draw more examples for property tests
-	$(PYTEST) -m "long or hypothesis" --hypothesis-profile long --timeout 1800 $(ARGS)
+	$(PYTEST) -m "(long or hypothesis) and not fuzz" --hypothesis-profile long --timeout 1800 $(ARGS)
+
+fuzz: $(DEV)     ## look for inputs that break a parser, 2 minutes each: make fuzz SECONDS=10 ARGS="-k robots"
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest -m fuzz tests/fuzz -rA $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

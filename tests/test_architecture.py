@@ -212,6 +212,7 @@ CROSS_CUTTING = {
     "feed": {"contract"},
     "fetch": {"contract", "faults", "http2", "proxy", "tls"},
     "frontier": {"lessons", "scale"},
+    "fuzz": {"fuzz", "seeds"},
     "job": {
         "damage",
         "formats",
