@@ -1,33 +1,20 @@
 from datetime import UTC, datetime
 
-import gevent.ssl
 import pytest
-import trustme
 from gevent.server import StreamServer
 
 from crawler import FetchError, Request
 
-
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
+from .certificates import server_tls, write_authority
 
 
 @pytest.fixture
-def ca_file(authority, tmp_path):
-    path = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(path)
-    return path
+def ca_file(tmp_path):
+    return write_authority(tmp_path)
 
 
-def context(authority, *names, **options):
-    tls = gevent.ssl.SSLContext(gevent.ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(*names, **options).configure_cert(tls)
-    return tls
-
-
-def test_a_site_of_a_trusted_authority_is_fetched(fetcher, serve, authority, ca_file):
-    site = serve({"/": "safe"}, tls=context(authority, "127.0.0.1"))
+def test_a_site_of_a_trusted_authority_is_fetched(fetcher, serve, ca_file):
+    site = serve({"/": "safe"}, tls=server_tls("127.0.0.1"))
     fetch = fetcher(ca_file=ca_file)
 
     assert site.url().startswith("https:")
@@ -36,8 +23,8 @@ def test_a_site_of_a_trusted_authority_is_fetched(fetcher, serve, authority, ca_
     assert site.connections == 1
 
 
-def test_an_unknown_authority_is_refused(fetch, serve, authority):
-    site = serve({"/": "safe?"}, tls=context(authority, "127.0.0.1"))
+def test_an_unknown_authority_is_refused(fetch, serve):
+    site = serve({"/": "safe?"}, tls=server_tls("127.0.0.1"))
 
     with pytest.raises(FetchError) as caught:
         fetch(Request(site.url()))
@@ -46,8 +33,8 @@ def test_an_unknown_authority_is_refused(fetch, serve, authority):
     assert not site.requests
 
 
-def test_a_certificate_for_another_name_is_refused(fetcher, serve, authority, ca_file):
-    site = serve({"/": "safe?"}, tls=context(authority, "elsewhere.test"))
+def test_a_certificate_for_another_name_is_refused(fetcher, serve, ca_file):
+    site = serve({"/": "safe?"}, tls=server_tls("elsewhere.test"))
 
     with pytest.raises(FetchError) as caught:
         fetcher(ca_file=ca_file)(Request(site.url()))
@@ -55,9 +42,9 @@ def test_a_certificate_for_another_name_is_refused(fetcher, serve, authority, ca
     assert caught.value.kind == "tls"
 
 
-def test_an_expired_certificate_is_refused(fetcher, serve, authority, ca_file):
+def test_an_expired_certificate_is_refused(fetcher, serve, ca_file):
     past = datetime(2020, 1, 1, tzinfo=UTC)
-    site = serve({"/": "safe?"}, tls=context(authority, "127.0.0.1", not_after=past))
+    site = serve({"/": "safe?"}, tls=server_tls("127.0.0.1", not_after=past))
 
     with pytest.raises(FetchError) as caught:
         fetcher(ca_file=ca_file)(Request(site.url()))
