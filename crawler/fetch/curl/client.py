@@ -21,9 +21,9 @@ from ..host_slots import HostSlots
 from ..limits import Limits
 from ..request_check import check, check_proxy_reply
 from .failures import fetch_error
-from .handle import Handle
+from .handle import Failure, Handle
 from .kept_connections import KeptConnections
-from .multi import Failure, Multi
+from .multi import Multi
 from .name_lookup import NameLookup
 from .options import tls_options, transfer_options
 

@@ -9,8 +9,7 @@ import pycurl
 from ...data import Request
 from ...errors import FetchError
 from ..file_descriptors import none_left
-from .handle import Handle
-from .multi import Failure
+from .handle import Failure, Handle
 
 #: Codes of libcurl that pycurl does not name.
 _E_HTTP2_STREAM = 92
@@ -40,12 +39,15 @@ _KINDS = {
     pycurl.E_FILESIZE_EXCEEDED: "too_large",
     pycurl.E_BAD_CONTENT_ENCODING: "bad_encoding",
     _E_HTTP2_STREAM: "protocol",
-    _E_PROXY: "proxy",
     _E_TOO_LARGE: "too_large",
 }
 
 #: The codes with which libcurl reports that an address was refused to it.
 _BLOCKED = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_ABORTED_BY_CALLBACK})
+
+#: What a SOCKS proxy has answered if not itself but the site failed, by libcurl's number:
+#: refused, host or network unreachable, too many hops; and a name that libcurl had to look up.
+_BEHIND_A_PROXY = {19: "connect", 21: "connect", 22: "connect", 24: "connect", 27: "dns"}
 
 #: The codes with which libcurl reports that it cannot open a file, a socket or a pipe.
 _WITHOUT_DESCRIPTORS = frozenset(
@@ -65,11 +67,14 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
     code, text = failure
     text = text or handle.easy.errstr()
     if handle.is_lost:
-        return FetchError("network", "the server closed a kept connection instead of replying")
+        return FetchError("network", "the server closed the connection, or refused the request")
     if handle.blocked_address and code in _BLOCKED:
         return FetchError("blocked_address", handle.blocked_address)
     if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and none_left()):
         return FetchError("descriptors", "this process has no file descriptor left")
+    if code == _E_PROXY:
+        answer = handle.easy.getinfo(pycurl.PROXY_ERROR)
+        return FetchError(_BEHIND_A_PROXY.get(answer, "proxy"), text)
     if request.proxy and _proxy_failed(code, handle):
         return FetchError("proxy", text)
     if handle.header_size > handle.limits.headers:
@@ -82,7 +87,7 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
 def _proxy_failed(code: int, handle: Handle) -> bool:
     """Return whether the proxy failed, and not the site behind it."""
     refused = handle.easy.getinfo(pycurl.HTTP_CONNECTCODE) >= HTTPStatus.MULTIPLE_CHOICES
-    return refused or code in {pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY, _E_PROXY}
+    return refused or code in {pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY}
 
 
 def _kind_of_broken_reply(text: str, handle: Handle) -> str:

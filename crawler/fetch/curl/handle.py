@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import pycurl
 from gevent.monkey import get_original
@@ -18,6 +18,9 @@ from ..limits import Limits
 from .kept_connections import KeptConnections
 from .options import milliseconds
 
+#: The error code of a failed transfer and libcurl's message.
+Failure: TypeAlias = "tuple[int, str]"
+
 _HEAD_ENDS = b"\r\n\r\n"
 _BLANK = (b"\r\n", b"\n")
 _CODED = b"content-encoding"
@@ -26,6 +29,8 @@ _STATUS = pycurl.RESPONSE_CODE
 _SENT, _ENDED = pycurl.PRETRANSFER_TIME, pycurl.TOTAL_TIME
 #: The shortest time that an exchange takes, in seconds.
 _LEAST = 1e-6
+#: The errors that concern a connection, and so all its transfers.
+_BROKEN = frozenset({pycurl.E_HTTP2, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR})
 _SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
@@ -106,10 +111,11 @@ class Handle:
         self.easy.setopt(pycurl.CONNECTTIMEOUT_MS, milliseconds(self.limits.connect + self._added))
         self.easy.setopt(pycurl.LOW_SPEED_TIME, round(self.limits.stall + self._added) + 1)
 
-    def keep_connection(self) -> None:
-        """Note the connection that the transfer has made, if it has made one."""
-        if self._opened:
-            self._kept.add(self.easy)
+    def note_connection(self, failure: Failure | None) -> None:
+        """Note the connection that the transfer has made, or broken, before it is removed."""
+        if self._is_sent and (self._opened or failure is not None):
+            is_broken = failure is not None and failure[0] in _BROKEN
+            self._kept.add(self.easy, is_broken=is_broken)
 
     def set_addresses(self, entries: list[str]) -> None:
         """Add *entries* to libcurl's cache of names when the transfer begins."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import select
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import pycurl
@@ -16,6 +19,7 @@ _ADDRESSES = (pycurl.PRIMARY_IP, pycurl.LOCAL_IP, pycurl.PRIMARY_PORT, pycurl.LO
 _HAS_ENDED = getattr(select, "POLLRDHUP", 0)
 #: Unpatched: it is asked what is there now, and never waits.
 _poll = get_original("select", "poll")
+_socket = get_original("socket", "socket")
 
 
 class KeptConnections:
@@ -24,16 +28,17 @@ class KeptConnections:
 
     A server owes nothing on a kept connection of HTTP/1. What it has sent there would be taken
     for the reply to the next request, and libcurl looks at most once a second. HTTP/2 numbers
-    its replies and has messages of its own, so only its end matters. There are never more
-    entries than descriptors; one that is outdated costs at worst a new connection.
+    its replies and has messages of its own, so only its end matters; but libcurl keeps its
+    connections even after the server has broken the rules. There are never more entries than
+    descriptors; one that is outdated costs at worst a new connection.
     """
 
     def __init__(self) -> None:
         self._polls: dict[Connection, Callable[[int], list[Any]]] = {}
         self._by_descriptor: dict[int, Connection] = {}
 
-    def add(self, easy: pycurl.Curl) -> None:
-        """Add the connection that *easy* has made for its transfer, unless it is closed."""
+    def add(self, easy: pycurl.Curl, *, is_broken: bool = False) -> None:
+        """Add the connection that *easy* has used, unless it is closed; end it if it *is_broken*."""
         descriptor = easy.getinfo(pycurl.ACTIVESOCKET)
         if descriptor < 0:
             return
@@ -44,8 +49,16 @@ class KeptConnections:
         connection: Connection = tuple(map(easy.getinfo, _ADDRESSES))
         self._by_descriptor[descriptor] = connection
         self._polls[connection] = poll.poll
+        if is_broken:
+            _end(descriptor)
 
     def is_fit(self, connection: Connection) -> bool:
         """Return whether *connection* can be used for a request."""
         poll = self._polls.get(connection)
         return poll is None or not poll(0)
+
+
+def _end(descriptor: int) -> None:
+    """End a connection that libcurl has open, so that it is found dead."""
+    with suppress(OSError), _socket(fileno=os.dup(descriptor)) as duplicate:
+        duplicate.shutdown(socket.SHUT_RDWR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any
 from weakref import finalize
 
 import pycurl
@@ -11,11 +11,8 @@ from gevent import getcurrent
 from gevent.hub import Hub
 
 from ..._waiters import Waiters
-from .handle import Handle
+from .handle import Failure, Handle
 from .hub_clock import HubClock
-
-#: The error code of a failed transfer and libcurl's message.
-Failure: TypeAlias = "tuple[int, str]"
 
 _POLL_REMOVE = pycurl.POLL_REMOVE
 #: The number of transfers to start together; more would leave a server idle while we process
@@ -84,14 +81,14 @@ class Multi:
             self._start()
         if not self._is_scheduled:
             self._schedule()
+        failure: Failure | None = CLOSED
         try:
             while easy in running:
-                failure: Failure | None = self.hub.switch()
-            if failure is None:
-                handle.lag = self._lag
-                handle.keep_connection()
+                failure = self.hub.switch()
+            handle.lag = self._lag
         finally:
             running.pop(easy, None)
+            handle.note_connection(failure)
             self._remove(easy)
             if self._queue.asleep > 0:
                 self._queue.wake()
