@@ -60,6 +60,8 @@ def stream(
     for sentence in ignored_hooks(spider):
         log.warning("%s", sentence)
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
+    if settings.nofollow != spider.obeys_nofollow:
+        spider.obeys_nofollow = settings.nofollow
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
     pipelines = ItemPipelines([*settings.pipelines, *spider.pipelines], spider)
     result = CrawlResult(spider, Scheduler(), chain)

@@ -272,11 +272,13 @@ class Links:
     URLs that one page links to, in their order and as they were written there.
 
     *depth* is that of the pages they lead to, and *found_on* the URL they are relative to.
+    With a *refusal*, such as "nofollow", they are not followed, only counted for that reason.
     """
 
     urls: list[str]
     depth: int
     found_on: str
+    refusal: str = ""
 
 
 @dataclass(frozen=True, init=False)
@@ -291,7 +293,13 @@ class Response:
 
     There are no slots: what is computed from the body (encoding, text, the parsed tree) is
     kept in ``__dict__``, and so lives as long as the response.
+
+    *obeys_nofollow* is whether links() leaves out the links that the page asks not to follow.
+    *left_out* are those links, for the analyzer to count; a copy of the response shares them.
     """
+
+    obeys_nofollow: ClassVar[bool] = True
+    left_out: ClassVar[list[Iterable[str]]]
 
     url: str
     status: int
@@ -323,6 +331,7 @@ class Response:
         fields["elapsed"] = elapsed
         fields["flags"] = flags
         fields["found"] = found
+        fields["left_out"] = []
 
     @property
     def depth(self) -> int:
@@ -344,7 +353,9 @@ class Response:
         return json.loads(self.body)
 
     def replace(self, **changes: Any) -> Response:
-        return dataclasses.replace(self, **changes)
+        copy = dataclasses.replace(self, **changes)
+        vars(copy).update(left_out=self.left_out, obeys_nofollow=self.obeys_nofollow)
+        return copy
 
     def __str__(self) -> str:
         return f"{self.status} {self.url} [{self.request.id}]"
@@ -361,11 +372,18 @@ class Item:
         return f"{type(self.value).__name__} from {self.request.url} [{self.request.id}]"
 
 
+@dataclass(frozen=True, slots=True)
+class LostItem:
+    """An item that a spider middleware has dropped, or *failed* on: it is only counted."""
+
+    failed: bool
+
+
 def is_item(value: object) -> bool:
     """Return whether *value* is a mapping, or an object of a dataclass, attrs or pydantic class."""
     if type(value) is dict or isinstance(value, Mapping):
         return True
-    if isinstance(value, type | Request | Response | Item | Link | Links):
+    if isinstance(value, type | Request | Response | Item | LostItem | Link | Links):
         return False
     kind = type(value)
     return any(hasattr(kind, mark) for mark in _ITEM_KINDS)

@@ -1,6 +1,7 @@
 """A small site, a spider that reads its titles, and settings that need no politeness."""
 
-from crawler import Spider
+from crawler import DropItem, Spider
+from crawler.middleware import SpiderMiddleware
 
 FREE = {"delay": 0, "robots": False, "per_host": 100, "retries": 1, "politeness.latency_factor": 0}
 
@@ -17,3 +18,20 @@ class Titles(Spider):
     def parse(self, response):
         yield {"title": response.css("title::text").get()}
         yield from response.follow_all(css="a")
+
+
+class AllLinks(Spider):
+    start_urls = ["http://site.test/"]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        yield from response.links()
+
+
+class ChoosyItems(SpiderMiddleware):
+    """Drops the item of /b and fails on all others."""
+
+    def process_item(self, item, response, spider):
+        if item["url"].endswith("/b"):
+            raise DropItem("not wanted")
+        raise KeyError("price")

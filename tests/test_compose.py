@@ -16,7 +16,7 @@ from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
 from crawler.middleware.spider.referer import Referer
 from crawler.testing import LoopbackSite, Reply, Site
 
-from .sample_spider import FREE, SITE, Titles
+from .sample_spider import FREE, SITE, AllLinks, ChoosyItems, Titles
 
 
 @pytest.fixture(autouse=True)
@@ -428,3 +428,62 @@ def test_a_page_is_known_by_its_url_without_a_fragment_wherever_it_is_named(tmp_
     }
     assert {"failed": site.url("/gone")} in result.items
     assert site.url("/to") in referers
+
+
+NOFOLLOW = {
+    "http://site.test/": "<a rel=nofollow href=/a></a><a rel=nofollow href=/a></a><a href=/b></a>",
+    "http://site.test/a": "<title>A</title>",
+    "http://site.test/b": "<meta name=robots content=nofollow><a href=/c></a>",
+    "http://site.test/c": "<title>C</title>",
+}
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_links_with_nofollow_are_counted_as_turned_away(tmp_path, analyzers):
+    result = crawl(AllLinks(), fetch=Site(NOFOLLOW), job=tmp_path, analyzers=analyzers, **FREE)
+
+    urls = result.summary.urls
+    assert (urls.done, urls.turned_away) == (2, {"nofollow": 2})
+    assert urls.met == urls.admitted + 2
+    with JobView(tmp_path) as view:
+        (story,) = view.why("http://site.test/a")
+        assert (story.status, story.reason) == ("turned_away", "nofollow")
+        assert story.found_on == "http://site.test/"
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_a_setting_lets_links_with_nofollow_be_followed(analyzers):
+    result = crawl(AllLinks(), fetch=Site(NOFOLLOW), nofollow=False, analyzers=analyzers, **FREE)
+
+    assert result.summary.urls.done == 4
+    assert "nofollow" not in result.summary.urls.turned_away
+
+
+def test_a_link_with_nofollow_may_be_admitted_by_another_page(tmp_path):
+    class Deep(AllLinks):
+        settings = {"depth": 1}
+
+    site = Site(
+        {
+            "http://site.test/": "<a rel=nofollow href=/b></a><a href=/a></a>",
+            "http://site.test/a": "<a href=/b></a>",
+            "http://site.test/b": "B",
+        }
+    )
+    crawl(Deep(), fetch=site, job=tmp_path, **FREE)
+    result = crawl(Deep(), fetch=site, job=tmp_path, depth=2, **FREE)
+
+    with JobView(tmp_path) as view:
+        outcomes = [(story.status, story.reason) for story in view.why("http://site.test/b")]
+    assert ("done", "") in outcomes
+    assert result.summary.urls.done == 3
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_items_that_a_middleware_drops_or_fails_on_are_counted(analyzers):
+    result = crawl(
+        AllLinks(), fetch=Site(NOFOLLOW), middlewares=[ChoosyItems()], analyzers=analyzers, **FREE
+    )
+
+    items = result.summary.items
+    assert (items.found, items.processed, items.failed, items.dropped) == (2, 0, 1, 1)

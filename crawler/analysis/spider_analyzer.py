@@ -52,6 +52,8 @@ class _CallbackParser:
 def _parse(parser: _CallbackParser, response: Response) -> Iterator[Any]:
     """Pass a page to the spider and its middlewares; an unsuccessful status is an error."""
     page = Page.of(response)
+    if not parser.chain.spider.obeys_nofollow:
+        vars(page)["obeys_nofollow"] = False
     if succeeded(page, parser.chain.spider):
         callback = parser.callback(page.request.callback, "parse")
         return parser.chain.response(page, _with_arguments(callback, page.request.cb_kwargs))

@@ -9,9 +9,10 @@ from typing import Any
 
 import gevent
 
+from ..credentials import without_credentials
 from ..data import Link, Links, Request, Response, with_login
 from ..errors import FrontierClosed, ModuleError
-from ..url import without_fragment
+from ..url import resolve_or_keep, without_fragment
 from .admission.fingerprint import Fingerprint
 from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
@@ -115,6 +116,10 @@ class Frontier:
         return reason
 
     def admit_many(self, links: Links) -> None:
+        if links.refusal:
+            for url in links.urls:
+                self._turn_away(Link(url, links.depth, links.found_on), links.refusal)
+            return
         for link in self._links.unknown(links):
             self.admit(with_login(link) if "@" in link.url else link)
 
@@ -226,6 +231,11 @@ class Frontier:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "paused" if self.view.paused else "open"
         return f"<Frontier {state}, {len(self.view)} waiting, {self.view.taken} taken>"
+
+    def _turn_away(self, link: Link, reason: str) -> None:
+        """Turn away a link that its page asks not to follow, whatever admission would decide."""
+        url = without_fragment(without_credentials(resolve_or_keep(link.found_on or "", link.url)))
+        self._parts.accounts.turn_away(replace(link, url=url), reason)
 
     def _release(self, taken: Taken) -> None:
         """Let *taken* be over: its place in flight, and in the figures, is free."""

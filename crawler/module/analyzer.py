@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from types import GeneratorType
 from typing import Any
 
-from ..data import Item, Links, Request, Response, is_item, new_id
+from ..data import Item, Links, LostItem, Request, Response, is_item, new_id
 from ..errors import AnalyzeError, ModuleError
 from ..url import resolve_or_keep
 from .base import Module, name_of, one_of
@@ -18,7 +18,7 @@ Parser = Callable[[Response], Iterable[Any] | None]
 #: Called with the error of a failed download; may yield the same.
 Recover = Callable[[ModuleError], Iterable[Any] | None]
 #: What an analyzer yields for them.
-Found = Request | Links | Item
+Found = Request | Links | Item | LostItem
 
 #: The fields by which a request differs from a link.
 _options = attrgetter(
@@ -85,6 +85,7 @@ class Analyzer(Module):
                 yield found_in(origin, found)
             for parse in parsers:
                 yield from self._run(parse, origin, failures)
+            yield from _left_out(origin)
             if failures:
                 raise one_of(failures, "parsers failed")
 
@@ -140,11 +141,21 @@ def found_in(origin: Response | ModuleError, found: Request | str) -> Request | 
     )
 
 
-def links_in(origin: Response | ModuleError, urls: list[str]) -> Iterator[Links]:
+def links_in(
+    origin: Response | ModuleError, urls: Iterable[str], refusal: str = ""
+) -> Iterator[Links]:
     """Yield *urls*, which were found in *origin*, in chunks."""
     page, depth = _page_and_depth(origin)
-    for start in range(0, len(urls), CHUNK):
-        yield Links(urls[start : start + CHUNK], depth, page)
+    rest = iter(urls)
+    while some := list(islice(rest, CHUNK)):
+        yield Links(some, depth, page, refusal)
+
+
+def _left_out(origin: Response | ModuleError) -> Iterator[Links]:
+    """Yield each link once that links() has left out of what it found in a page."""
+    if isinstance(origin, Response) and origin.left_out:
+        urls = dict.fromkeys(chain.from_iterable(origin.left_out))
+        yield from links_in(origin, urls, "nofollow")
 
 
 def _page_and_depth(origin: Response | ModuleError) -> tuple[str, int]:
@@ -178,6 +189,8 @@ def _datum(found: Any, origin: Response | ModuleError, parse: Parser) -> Found:
         return found_in(origin, found)
     if is_item(found):
         return Item(found, origin.request)
+    if isinstance(found, LostItem):
+        return found
     raise TypeError(
         f"{name_of(parse)} yielded {found!r:.200}, not a request, a URL, a mapping or a dataclass"
     )

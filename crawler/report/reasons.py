@@ -30,6 +30,7 @@ REASONS = {
     "length": Reason("it is longer than any usual URL"),
     "include": Reason("it matches none of the include patterns", ("include",)),
     "exclude": Reason("it matches an exclude pattern", ("exclude",)),
+    "nofollow": Reason("the page that links to it asks not to follow the link", ("nofollow",)),
     "host_cap": Reason("its host has reached its limit of pages", ("max_pages_per_host",)),
     "link_limit": Reason(
         "its page has more links than are followed of one page", ("max_links_per_page",)

@@ -15,7 +15,7 @@ import gevent
 from gevent.event import AsyncResult
 
 from ..buffer import Pool
-from ..data import Item, Links, Request, Response
+from ..data import Item, Links, LostItem, Request, Response
 from ..errors import (
     CrawlerError,
     ModuleError,
@@ -220,6 +220,9 @@ class Stages:
                         self._visits.hand(visit, found, self._items)
                     self.items_found += 1
                     number += 1
+                elif isinstance(found, LostItem):
+                    self._lose(found)
+                    number += 1
                 else:
                     self._admit(visit, found)
                     number += 1
@@ -254,6 +257,13 @@ class Stages:
                 "as those of all such pages; max_links_per_page changes that",
                 *(visit.request.url, self._max_links),
             )
+
+    def _lose(self, item: LostItem) -> None:
+        self.items_found += 1
+        if item.failed:
+            self.items_failed += 1
+        else:
+            self.items_dropped += 1
 
     # -- process ----------------------------------------------------------------------------
 

@@ -52,6 +52,7 @@ class Settings:
     max_chain: int | None = RequestArgs.max_chain
     fingerprint: str = RequestArgs.fingerprint
     max_redirects: int = RequestArgs.max_redirects
+    nofollow: bool = True
     cookies: bool = True
     user_agent: str | None = None
     verify: bool = True

@@ -147,6 +147,11 @@ SECTIONS = {
         ),
         Setting("robots", SWITCH, "Whether to obey robots.txt.", "politeness.robots"),
         Setting(
+            "nofollow",
+            SWITCH,
+            "Whether to leave out the links that a page asks not to follow, by rel=nofollow, the robots meta element or X-Robots-Tag.",
+        ),
+        Setting(
             "user_agent",
             or_none(HEADER),
             "The User-Agent header. none sends the crawler's name and version.",

@@ -40,7 +40,7 @@ class LinkExtractor:
     *allow_domains* and *deny_domains* include their subdomains. *restrict_css* and
     *restrict_xpaths* select the regions of the page to look in. *tags* are the elements to look
     at, *deny_extensions* the endings of paths to leave out: by default those of images, archives
-    and the like. *nofollow* leaves out links with ``rel=nofollow``.
+    and the like. *nofollow* is that of links().
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class LinkExtractor:
         restrict_xpaths: str | Collection[str] = (),
         tags: str | Collection[str] = ("a", "area"),
         deny_extensions: Collection[str] | None = None,
-        nofollow: bool = True,
+        nofollow: bool | None = None,
     ) -> None:
         self._allow, self._deny = _compiled(allow), _compiled(deny)
         self._allow_domains = _domains(allow_domains)

@@ -86,7 +86,7 @@ def links(
     allow: Patterns = (),
     deny: Patterns = (),
     css: str | None = None,
-    nofollow: bool = True,
+    nofollow: bool | None = None,
 ) -> Iterator[str]:
     """
     Yield the absolute URLs that *response* links to, in document order.
@@ -94,7 +94,8 @@ def links(
     *tags* are the elements to look at; *css* selects the regions of the page to look in.
     If *allow* is given, one of its patterns must be found somewhere in a URL; no pattern of
     *deny* may be. *nofollow* leaves out the links with ``rel=nofollow``, and all links if the
-    robots meta element or the X-Robots-Tag header asks for that.
+    robots meta element or the X-Robots-Tag header asks for that; by default, it does as the
+    crawl is set to. A crawl counts the links that are left out.
 
     Sitemaps, RSS and Atom have links too: pages, sitemaps and entries. An href that is not a
     valid URL is yielded as it was written: the frontier refuses and counts it.
@@ -102,8 +103,14 @@ def links(
     attributes = _attributes((tags,) if isinstance(tags, str) else tuple(tags))
     if css is not None:
         _check(css)
-    found = _found(response, attributes, css, nofollow)
-    return found if allow == () == deny else filter(_filter(allow, deny), found)
+    obey = response.obeys_nofollow if nofollow is None else nofollow
+    found, left_out = _found(response, attributes, css, obey)
+    if allow != () or deny != ():
+        wanted = _filter(allow, deny)
+        found, left_out = filter(wanted, found), left_out and filter(wanted, left_out)
+    if left_out is not None:
+        response.left_out.append(left_out)
+    return found
 
 
 def title(response: Response) -> str | None:
@@ -154,15 +161,16 @@ def _searches(patterns: Patterns) -> list[Callable[[str], object]]:
 
 def _found(
     response: Response, attributes: Attributes, css: str | None, nofollow: bool
-) -> Iterator[str]:
+) -> tuple[Iterator[str], Iterator[str] | None]:
+    """Return the links, and those that are left out, if any are."""
     if nofollow and header_says_nofollow(response.headers):
-        return iter(())
+        return iter(()), _found(response, attributes, css, nofollow=False)[0]
     kind = _kind(response)
     if kind == "html":
         return _in_tree(response, attributes, css, nofollow)
     if kind in _SITEMAPS:
-        return _in_sitemap(response)
-    return _in_news_feed(response) if kind in _NEWS_FEEDS else iter(())
+        return _in_sitemap(response), None
+    return _in_news_feed(response) if kind in _NEWS_FEEDS else iter(()), None
 
 
 def _kind(response: Response) -> str:
@@ -180,13 +188,18 @@ def _kind(response: Response) -> str:
 
 def _in_tree(
     response: Response, attributes: Attributes, css: str | None, nofollow: bool
-) -> Iterator[str]:
+) -> tuple[Iterator[str], Iterator[str] | None]:
     tree = tree_of(response)
-    if nofollow and page_says_nofollow(tree):
-        return iter(())
+    left_out: list[str] | None = [] if nofollow else None
     find = _anchors if attributes.keys() <= _ANCHORS else _hrefs
-    hrefs = find(_elements(tree, attributes, css), attributes, nofollow)
+    hrefs = find(_elements(tree, attributes, css), attributes, left_out)
+    if left_out is not None and page_says_nofollow(tree):
+        hrefs, left_out = [], [*hrefs, *left_out]
     resolver = HrefResolver(response, _base(tree, response.url))
+    return _urls(resolver, hrefs), _urls(resolver, left_out) if left_out else None
+
+
+def _urls(resolver: HrefResolver, hrefs: list[str]) -> Iterator[str]:
     return chain.from_iterable(_resolved(resolver, iter(hrefs)))
 
 
@@ -231,28 +244,41 @@ def _elements(tree: LexborHTMLParser, tags: Collection[str], css: str | None) ->
     return named[0] if named else []
 
 
-def _anchors(elements: list[LexborNode], _: object, nofollow: bool) -> Iterable[str]:
+def _anchors(elements: list[LexborNode], _: object, left_out: list[str] | None) -> list[str]:
     """Do the same as _hrefs() in half the time, for the elements of nearly every call."""
     return [
         given["href"] or ""
         for element in elements
         if "href" in (given := element.attributes)
-        and ("rel" not in given or not (nofollow and is_nofollow(given["rel"])))
+        and ("rel" not in given or not _is_left_out(given, left_out))
     ]
 
 
-def _hrefs(elements: list[LexborNode], attributes: Attributes, nofollow: bool) -> Iterator[str]:
+def _is_left_out(given: Mapping[str, str | None], left_out: list[str] | None) -> bool:
+    """Return whether the anchor says nofollow; add it to *left_out* then."""
+    if left_out is None or not is_nofollow(given["rel"]):
+        return False
+    left_out.append(given["href"] or "")
+    return True
+
+
+def _hrefs(
+    elements: list[LexborNode], attributes: Attributes, left_out: list[str] | None
+) -> list[str]:
+    """Return the URLs as they are written; those that say nofollow go to *left_out* if given."""
+    hrefs: list[str] = []
     for element in elements:
         given = element.attributes
-        if nofollow and is_nofollow(given.get("rel")):
-            continue
+        says_nofollow = left_out is not None and is_nofollow(given.get("rel"))
+        found = left_out if left_out is not None and says_nofollow else hrefs
         tag = element.tag or ""
         for name in attributes[tag]:
             value = given.get(name) or ""
             if name.endswith("srcset"):
-                yield from _candidates(value)
+                found += _candidates(value)
             elif value or (name in given and tag in _MAY_BE_EMPTY):
-                yield value
+                found.append(value)
+    return hrefs
 
 
 def _candidates(srcset: str) -> list[str]:

@@ -44,6 +44,8 @@ class Spider:
     pipelines: Collection[Any] = ()
     settings: Mapping[str, Any] = {}
     handle_httpstatus_list: Collection[int] = ()
+    #: Whether links() leaves out what pages ask not to follow; the crawl sets it to its setting.
+    obeys_nofollow: bool = True
 
     # Set by the crawl. They have defaults here, so that a subclass need not call our __init__.
     _fetch: Callable[[Request], Response] | None = None

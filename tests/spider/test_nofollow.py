@@ -65,3 +65,40 @@ def test_a_header_may_ask_the_same(values, follows):
 
     assert bool(found("<a href=/a>", headers=headers)) is follows
     assert found("<a href=/a>", headers=headers, nofollow=False) == ["http://site.test/a"]
+
+
+LINKS = "<base href=/in/><a href=x rel=nofollow></a><a href=/y></a><a href='#top' rel=nofollow></a>"
+
+
+def left_out(body, headers=(), **options):
+    fields = Headers([("content-type", "text/html; charset=utf-8"), *headers])
+    page = Response("http://site.test/", 200, fields, body.encode())
+    list(links(page, **options))
+    return [url for some in page.left_out for url in some]
+
+
+def test_the_page_knows_which_links_were_left_out():
+    assert left_out(LINKS) == ["http://site.test/in/x"]
+    assert left_out(LINKS, tags=("a", "img")) == ["http://site.test/in/x"]
+    assert left_out(LINKS, nofollow=False) == []
+
+
+def test_links_that_were_not_asked_for_are_not_left_out():
+    assert left_out(LINKS, deny="/in/") == []
+    assert left_out(LINKS, css="header") == []
+
+
+@pytest.mark.parametrize(
+    ("meta", "headers"),
+    [("<meta name=robots content=none>", ()), ("", [("X-Robots-Tag", "nofollow")])],
+)
+def test_a_page_may_have_all_its_links_left_out(meta, headers):
+    assert set(left_out(meta + LINKS, headers)) == {"http://site.test/in/x", "http://site.test/y"}
+
+
+def test_a_copy_of_a_page_leaves_links_out_of_the_same_page():
+    page = Response("http://site.test/", 200, {"content-type": "text/html"}, LINKS)
+
+    list(links(page.replace(status=404)))
+
+    assert len(page.left_out) == 1

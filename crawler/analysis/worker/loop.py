@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Any, NoReturn
 
-from ...data import Item, Links, Request, Response
+from ...data import Item, Links, LostItem, Request, Response
 from ...errors import ModuleError, Refusal, StateError
 from ...feed.record import as_record
 from ...middleware.spider.chain import SpiderChain
@@ -89,10 +89,13 @@ class Worker:
         self._channel.send({"found": found} | message if found else message)
 
 
-def _finding(datum: Links | Request | Item) -> list[Any]:
+def _finding(datum: Links | Request | Item | LostItem) -> list[Any]:
     """Return what is sent for *datum*: the text of each URL, or one mapping."""
     if isinstance(datum, Links):
-        return [resolve_or_keep(datum.found_on, url) for url in datum.urls]
+        urls = [resolve_or_keep(datum.found_on, url) for url in datum.urls]
+        return [{"links": urls, "refusal": datum.refusal}] if datum.refusal else urls
+    if isinstance(datum, LostItem):
+        return [{"lost": datum.failed}]
     if isinstance(datum, Item):
         return [{"item": as_record(datum.value)}]
     return [{"request": request_to_dict(datum)}]

@@ -62,13 +62,15 @@ def _findings(spider: Spider, callback: str, response: Response) -> Any:
     """Yield what *callback* finds, as plain values under the keys item and request."""
     from ...compose import findings
     from ...credentials import without_credentials
-    from ...data import Item, Links
+    from ...data import Item, Links, LostItem
     from ...feed.record import as_record
     from ...serialization import request_to_dict
 
     for found in findings(spider, response, callback):
         if isinstance(found, Item):
             yield {"item": json.loads(json.dumps(as_record(found.value), default=str))}
+        elif isinstance(found, LostItem) or (isinstance(found, Links) and found.refusal):
+            continue
         elif isinstance(found, Links):
             links = map(without_credentials, found.urls)
             yield from ({"request": {"url": url, "depth": found.depth}} for url in links)

@@ -21,7 +21,7 @@ from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .journal import HostFacts
-from .rows import SELECT, Row, ended, hops_of, seal, sealed
+from .rows import SELECT, Row, ended, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
 
@@ -200,7 +200,7 @@ class _Reader:
     def _read_one(self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any) -> None:
         is_whole = row.is_whole and row.id not in self._strange
         if is_whole and status == _TURNED_AWAY:
-            self._found.turned_away.add(row.key)
+            self._found.turned_away.add(turned_away_key(row.key, reason))
             self._found.ledger.sample(str(reason), row.url)
             return
         has_ended = status is not None and end_seal == seal(row.id, status, reason, to)

@@ -28,6 +28,9 @@ ORDER BY -priority, depth, id LIMIT ?
 #: More than an integer of SQLite can be.
 _TOO_LARGE = 2**63
 
+#: The reason of a link that the page where it was found asks not to follow.
+NOFOLLOW = "nofollow"
+
 #: A place in a queue: the smallest comes first.
 Rank = tuple[int, int, int]
 
@@ -163,6 +166,16 @@ def key_of(request: Request, fingerprint: Fingerprint) -> bytes:
         return fingerprint(request, urls.canonicalize(url))
     except InvalidURL:
         return fingerprint(request, url)
+
+
+def turned_away_key(key: bytes, reason: str) -> bytes:
+    """
+    Return what a URL that was turned away is remembered by, so that it has one row as such.
+
+    A link with nofollow on one page may be turned away for its own sake on another: it has a
+    row of each kind, since a change of scope brings back only the latter.
+    """
+    return key[::-1] if reason == NOFOLLOW else key
 
 
 def text_of(url: str) -> str:

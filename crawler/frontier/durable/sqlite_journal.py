@@ -48,7 +48,7 @@ class SqliteJournal:
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
         self._fingerprint = Fingerprint()
-        self._recorded_lately: set[str] = set()
+        self._recorded_lately: set[tuple[str, bool]] = set()
         self._least_number = 0
 
     # -- the beginning and the end -----------------------------------------------------------------
@@ -104,13 +104,15 @@ class SqliteJournal:
         return request
 
     def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
-        if found.url in self._recorded_lately:
+        name = (found.url, reason == rows.NOFOLLOW)
+        if name in self._recorded_lately:
             return
         if len(self._recorded_lately) >= _MOST_RECORDED:
             self._recorded_lately.clear()
-        self._recorded_lately.add(found.url)
+        self._recorded_lately.add(name)
         row = rows.plain(_plain(found), host, self._fingerprint)
-        if self.recovered is not None and self.recovered.turned_away.add(row[1]):
+        mark = rows.turned_away_key(row[1], reason)
+        if self.recovered is not None and self.recovered.turned_away.add(mark):
             self._record(row, Outcome(_TURNED_AWAY, reason))
 
     def cut_off(self, found: Request | Link, reason: str, host: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import gevent
 
-from ...data import Request, Response, new_id
+from ...data import LostItem, Request, Response, new_id
 from ...errors import ModuleError
 from ...spider.callback_results import results
 from ...url import resolve_or_keep
@@ -67,7 +67,11 @@ class SpiderChain:
         self.timed = False
 
     def response(self, response: Response, callback: Callable[[Response], Any]) -> Iterator[Any]:
-        """Yield the requests and items found in *response*; at the end, raise what failed."""
+        """
+        Yield the requests and items found in *response*; at the end, raise what failed.
+
+        For an item that a hook dropped or failed on, a LostItem is yielded.
+        """
         if "process_response" in self._plain and not self.timed:
             return self._straight(callback, response)
         known = {"response": response, "request": response.request, "spider": self.spider}
@@ -186,7 +190,7 @@ class SpiderChain:
         failures: Failures,
     ) -> Any:
         """
-        Return one element after all hooks between spider and engine; None if one dropped it.
+        Return one element after all hooks between spider and engine; LostItem or None if it was lost.
 
         *place* is the page on which it was found, and the depth of the requests found there.
         """
@@ -196,9 +200,10 @@ class SpiderChain:
             found = _request(found, *place)
         for hook in hooks:
             known = {kind: found, "response": response, "spider": self.spider}
+            before = failures.number
             found = hook.passed(kind, known, failures)
             if found is None:
-                return None
+                return LostItem(failures.number > before) if kind == "item" else None
         return found
 
     def _ask_for_more(self) -> Request | str | None:

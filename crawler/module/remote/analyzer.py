@@ -11,7 +11,7 @@ from typing import Any
 import gevent
 from gevent.lock import Semaphore
 
-from ...data import Item, Request, Response
+from ...data import Item, LostItem, Request, Response
 from ...errors import CrawlerError, ModuleError, Refusal
 from ...serialization import error_to_dict, request_from_dict, response_to_dict
 from ..analyzer import Analyzer, Found, found_in, links_in
@@ -124,7 +124,8 @@ class RemoteAnalyzer(Analyzer):
                 if is_text:
                     yield from links_in(origin, list(some))
                 else:
-                    yield from (_datum(found, origin) for found in some)
+                    for found in some:
+                        yield from _data(found, origin)
 
     def _answers(self, origin: Response | ModuleError) -> Iterator[list[Any]]:
         """Yield each finding once, however many workers are needed."""
@@ -267,10 +268,15 @@ def _is_item(found: Any) -> bool:
     return type(found) is dict and "item" in found
 
 
-def _datum(found: Any, origin: Response | ModuleError) -> Any:
-    """Return the datum for a finding that is not text; one made in this process is a datum."""
+def _data(found: Any, origin: Response | ModuleError) -> Iterator[Any]:
+    """Yield the data for a finding that is not text; one made in this process is a datum."""
     if type(found) is not dict:
-        return found
-    if "item" in found:
-        return Item(found["item"], origin.request)
-    return request_from_dict(found["request"])
+        yield found
+    elif "item" in found:
+        yield Item(found["item"], origin.request)
+    elif "lost" in found:
+        yield LostItem(found["lost"])
+    elif "links" in found:
+        yield from links_in(origin, found["links"], found["refusal"])
+    else:
+        yield request_from_dict(found["request"])

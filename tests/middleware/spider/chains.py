@@ -1,6 +1,6 @@
 """Chains around a spider that does nothing, and what passes through them."""
 
-from crawler.data import Response
+from crawler.data import LostItem, Response
 from crawler.middleware import SpiderChain
 
 HOME = "http://site.test/"
@@ -48,11 +48,11 @@ def passed(chain, url, response=PAGE):
 
 
 def collect(flow):
-    """Return what *flow* yields, and what it raises at the end, or None."""
+    """Return what *flow* yields but lost items, and what it raises at the end, or None."""
     found = []
     try:
         for each in flow:
-            found.append(each)
+            found += [] if isinstance(each, LostItem) else [each]
     except Exception as error:
         return found, error
     return found, None
