@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 Samples: TypeAlias = "dict[str, list[float]]"
 
 #: Measures that are summed: a median would hide the one trial that failed.
-_COUNTS = frozenset({"lost", "doubled", "refetched"})
+_COUNTS = frozenset({"lost", "doubled", "exchanges_lost", "exchanges_doubled", "refetched"})
 #: Measures that the history leaves out: the effort, and functions, whose line numbers change.
 _NOT_SAVED = frozenset({"kills", "trials", "own_us"})
 

@@ -1,14 +1,19 @@
 """What the check of an archive finds."""
 
+import json
+
 import pytest
 
 from crawler import crawl
 from crawler.bench.kill.archive_check import exchanges_lost_and_doubled, replayed
 from crawler.bench.kill.killed_crawl import ARCHIVE, SETTINGS
-from crawler.bench.kill.slow_site import SlowSite
+from crawler.bench.kill.output_check import row_of
+from crawler.bench.kill.slow_site import AWAY, HOME, SlowSite
 from crawler.feed.warc.reader import records
 from crawler.job.directory import Job
 from crawler.spider import PageSpider
+
+from ...cli.conftest import crawler
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +46,34 @@ def is_response_of(fields, path):
     return fields["warc-type"] == "response" and fields["warc-target-uri"].endswith(path)
 
 
+def stable(items):
+    return sorted(map(row_of, items))
+
+
 def test_the_archive_of_a_crawl_is_complete_and_gives_its_records(job):
     folder, url, items, _ = job
 
-    again = replayed(folder, url)
-
     assert exchanges_lost_and_doubled(folder) == (0, 0)
-    assert sorted(item["title"] for item in again) == sorted(item["title"] for item in items)
+    assert stable(replayed(folder, url)) == stable(items)
+
+
+SPIDER = """
+from crawler.spider import PageSpider
+
+class Pages(PageSpider):
+    start_urls = ["%s"]
+"""
+
+
+def test_the_command_gets_the_same_records_from_it(job, tmp_path):
+    folder, url, items, _ = job
+    (tmp_path / "pages.py").write_text(SPIDER % url)
+    settings = ("-s", "robots=true", "-s", "depth=none", "-s", f"domains={HOME},{AWAY}")
+
+    done = crawler("replay", str(folder / ARCHIVE), "pages.py", *settings, cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert stable(map(json.loads, done.stdout.splitlines())) == stable(items)
 
 
 @pytest.mark.parametrize(
