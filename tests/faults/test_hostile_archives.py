@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import resource
 import time
 import tracemalloc
 import zlib
@@ -307,6 +308,20 @@ def test_the_number_of_records_costs_time_but_no_memory(open_bytes, records):
     assert memory_of(lambda: open_bytes(lots)) < memory_of(lambda: open_bytes(few)) + len(lots)
 
 
+def test_an_index_that_finds_no_room_is_an_error(tmp_path):
+    """It is larger than the cache of SQLite."""
+    (tmp_path / "a.warc").write_bytes(with_links(2000) * 60)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        with pytest.raises(
+            FeedError, match=r"the index of .*a\.warc cannot be written.* make room"
+        ):
+            WarcSite(tmp_path / "a.warc")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 def test_one_url_that_was_archived_often_is_replayed_in_linear_time(open_bytes):
     def replayed(number):
         site = open_bytes(record(b"HTTP/1.1 204 No\r\n\r\n") * number)
@@ -316,11 +331,13 @@ def test_one_url_that_was_archived_often_is_replayed_in_linear_time(open_bytes):
     assert cpu_of(replayed, 1000) < 3 * cpu_of(replayed, 500)
 
 
-def test_a_record_with_many_links_is_no_trouble(archive):
-    ids = "\r\n".join(f"WARC-Concurrent-To: <urn:{n}>" for n in range(2000))
-    one = record(record_id=f"<urn:x>\r\n{ids}")
+def with_links(number):
+    ids = "\r\n".join(f"WARC-Concurrent-To: <urn:{n}>" for n in range(number))
+    return record(record_id=f"<urn:x>\r\n{ids}")
 
-    assert len(archive(*[one] * 5)) == 5
+
+def test_a_record_with_many_links_is_no_trouble(archive):
+    assert len(archive(*[with_links(2000)] * 5)) == 5
 
 
 # -- strange contents ---------------------------------------------------------------------------

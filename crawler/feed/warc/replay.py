@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -65,6 +66,12 @@ class WarcSite:
         except FeedError as error:
             self.close()
             raise FeedError(f"{self.path} cannot be read: {error}") from None
+        except sqlite3.Error as error:
+            self.close()
+            raise FeedError(
+                f"the index of {self.path} cannot be written to the folder for temporary files: "
+                f"{error}; make room there, or name another folder with SQLITE_TMPDIR"
+            ) from error
         self._open.callback(self._index.close)
         self.torn = self._index.end if self._index.end < len(self._content) else None
 
