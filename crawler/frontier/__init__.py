@@ -12,7 +12,8 @@ from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
 from .budget import Budget
 from .contract import FrontierContract, FrontierView, Next, Taken
-from .durable.recovery import FailedPages, Recovered
+from .durable.recovery import Recovered
+from .durable.reopening import FailedPages
 from .durable.sqlite_journal import SqliteJournal
 from .frontier import Frontier
 from .hosts.host import HostFigures

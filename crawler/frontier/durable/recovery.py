@@ -21,16 +21,10 @@ from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .journal import HostFacts
-from .rows import SELECT, Row, ended, hops_of, seal, sealed, turned_away_key
+from .reopening import CUT_OFF, FailedPages, repair, requeue, retry, strike
+from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
-
-#: After how many deaths of the process a page is set aside: STRIKES if it was the only page under
-#: analysis the last time, so that it is known to be the cause; else _MOST_STRIKES.
-STRIKES = 3
-_MOST_STRIKES = 10
-#: Reasons to refuse a URL that hold for one process only.
-CUT_OFF = ("page_limit", "byte_limit", "time_limit", "error_limit", "slow")
 
 #: The columns of SELECT, and how a row ended.
 _ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls WHERE id > ? ORDER BY id"  # noqa: S608
@@ -41,23 +35,12 @@ SELECT id FROM urls WHERE typeof(key) != 'blob' OR length(key) != 16 OR typeof(u
     OR typeof(host) != 'text' OR typeof(depth) != 'integer'
     OR typeof(priority) NOT IN ('integer', 'real')
 """
-_REOPEN = """
-UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL, ended = NULL,
-    end_seal = NULL, progress = NULL
-"""
 _TURNED_AWAY = "turned_away"
 _BEFORE_ALL = -(2**63)
 #: How many keys the filter has room for at least.
 _LEAST = 700_000
 
 Values = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class FailedPages:
-    """The pages of a job that have failed for one of *reasons*, or for any if there is none."""
-
-    reasons: tuple[str, ...] = ()
 
 
 @dataclass
@@ -101,21 +84,21 @@ def recover(
     again.
     """
     with store.change_all() as change:
-        _requeue(change)
+        requeue(change)
         if retried is not None:
-            _retry(change, retried)
+            retry(change, retried)
         rows, waiting, last = next(store.rows(_COUNTS))
         known = _known_fingerprint(store) if rows else _keep_fingerprint(fingerprint, change)
         seen = BloomSeen(max(rows, _LEAST))
         found = Recovered(known, seen, lost_commits=store.lost_commits)
         _take_figures(store, found)
-        _strike(store, found, change)
+        found.struck_out, found.suspects = strike(store, change)
         strange = {number for (number,) in store.rows(_STRANGE)}
         reader = _Reader(found, traps, strange, keep=waiting <= window)
         for some in _all_rows(store):
             reader.read(some)
         for number, outcome in reader.repairs:
-            _repair(change, number, outcome)
+            repair(change, number, outcome)
         # No seal protects the index.
         change("DROP INDEX IF EXISTS waiting")
         if found.by_host:
@@ -261,63 +244,6 @@ class _Reader:
             self._found.waiting.append(row)
         else:
             self._found.by_host[row.host] += 1
-
-
-def _requeue(change: Any) -> None:
-    """Let URLs wait again, from the start, that were refused because a limit was reached."""
-    change(
-        f"{_REOPEN} WHERE status = 'refused' AND reason IN ({','.join('?' * len(CUT_OFF))})",
-        *CUT_OFF,
-    )
-
-
-def _retry(change: Any, pages: FailedPages) -> None:
-    """Let *pages* wait again, from the start, and forget the failures of their hosts."""
-    among = f"AND reason IN ({','.join('?' * len(pages.reasons))})" if pages.reasons else ""
-    if change(f"{_REOPEN} WHERE status = 'failed' {among}", *pages.reasons):
-        change("DELETE FROM hosts WHERE failures > 0")
-        change("DELETE FROM strikes")
-
-
-def _strike(store: Store, found: Recovered, change: Any) -> None:
-    """Count it against the pages that were being analysed that the process ended there."""
-    marked = store.marker.rows
-    for number in marked:
-        change(
-            "INSERT INTO strikes VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET number = number + 1",
-            number,
-        )
-    # Rows that have ended since, or were never committed: their numbers may be given again.
-    change(
-        "DELETE FROM strikes WHERE NOT EXISTS "
-        "(SELECT 1 FROM urls WHERE urls.id = strikes.id AND status IS NULL)"
-    )
-    out = "SELECT id FROM strikes WHERE number >= ?"
-    strikes = STRIKES if len(marked) == 1 else _MOST_STRIKES
-    for (number,) in list(store.rows(out, strikes)):
-        if number in marked:
-            found.struck_out += _repair(change, number, Outcome("failed", "quarantined"))
-    open_ones = "SELECT strikes.id FROM strikes JOIN urls USING (id) WHERE status IS NULL"
-    found.suspects = frozenset(f"{number:x}" for (number,) in store.rows(open_ones))
-
-
-def _repair(change: Any, number: int, outcome: Outcome | None) -> int:
-    """Give a row that waits, or is damaged, its *outcome*; None lets it wait. Return the number."""
-    if outcome is None:
-        return int(change(f"{_REOPEN} WHERE id = ?", number))
-    end = ended(number, outcome)
-    return int(
-        change(
-            "UPDATE urls SET status = ?, reason = ?, ended = ?, end_seal = ?, redirects = NULL "
-            "WHERE id = ? AND (status IS NULL OR ?)",
-            end[1],
-            end[2],
-            end[-2],
-            end[-1],
-            number,
-            outcome.reason == "damaged",
-        )
-    )
 
 
 def facts_of_hosts(store: Store) -> list[HostFacts]:

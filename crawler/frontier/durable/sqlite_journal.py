@@ -20,7 +20,8 @@ from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import HostFacts, NearerFind, PageEnd, Restored
-from .recovery import CUT_OFF, FailedPages, Recovered, facts_of_hosts, facts_of_robots, recover
+from .recovery import Recovered, facts_of_hosts, facts_of_robots, recover
+from .reopening import CUT_OFF, FailedPages
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
 
