@@ -12,6 +12,7 @@ from .crawls import crawl, profile, scale
 from .history import history
 from .kill import kill
 from .parts import analyzers, fetch, frontier, links, pool
+from .soak import soak
 
 
 @click.group()
@@ -34,6 +35,6 @@ def _exit(number: int, _frame: object) -> None:
 for _command in (
     *(crawl, scale, profile),
     *(fetch, links, pool, frontier, analyzers),
-    *(kill, history, child),
+    *(kill, soak, history, child),
 ):
     bench.add_command(_command)
