@@ -10,7 +10,9 @@ from crawler.frontier import FrontierContract, FrontierView
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
-BASE = {"_waiters", "charset", "credentials", "data", "errors", "http", "request_content"} | {
+BASE = {"_waiters", "charset", "credentials", "data", "errors", "html_tokens"} | {
+    "http",
+    "request_content",
     "serialization",
     "url",
 }
@@ -18,10 +20,11 @@ BASE = {"_waiters", "charset", "credentials", "data", "errors", "http", "request
 ALLOWED = {
     "_lazy_import": set(),
     "_waiters": set(),
-    "charset": set(),
+    "charset": {"html_tokens"},
     "credentials": set(),
     "data": {"charset", "credentials", "request_content"},
     "errors": {"credentials", "data"},
+    "html_tokens": set(),
     "items": set(),
     "request_content": set(),
     "url": {"errors"},

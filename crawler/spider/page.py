@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..data import Request, Response
 from .forms import Data, form_request
-from .html_tree import narrow
+from .html_limits import narrow
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
 from .links import title as title_of

@@ -6,8 +6,10 @@ import pytest
 
 from crawler import Spider, crawl
 from crawler.data import Response
+from crawler.html_tokens import MOST_ATTRIBUTES
 from crawler.spider import Page, links, title
-from crawler.spider.html_tree import flatten, tree_of
+from crawler.spider.html_limits import flatten
+from crawler.spider.html_tree import tree_of
 from crawler.testing import Reply, Site
 
 from .conftest import FAST
@@ -49,13 +51,13 @@ def test_a_big_page_is_read_and_its_link_found(name):
 def test_no_tag_has_more_attributes_than_a_parser_can_take(name):
     widest = max(len(node.attributes) for node in tree_of(page(BIG[name])).css("p"))
 
-    assert 500 < widest <= 1001
+    assert 500 < widest <= MOST_ATTRIBUTES
 
 
 def test_selectors_are_given_no_wider_tags_either():
     response = Page.of(page(BIG["fifty thousand attributes"]))
 
-    assert len(response.xpath("//p/@*")) <= 1001
+    assert len(response.xpath("//p/@*")) <= MOST_ATTRIBUTES
     assert response.css("a::attr(href)").get() == "/found"
 
 

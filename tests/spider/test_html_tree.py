@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from crawler.data import Response
-from crawler.spider.html_tree import flatten, tree_of
+from crawler.spider.html_limits import flatten
+from crawler.spider.html_tree import tree_of
 
 CHARSETS = ["", *(f"; charset={name}" for name in ("utf-8", "utf-16", "iso-2022-jp", "latin-1"))]
 #: ASCII bytes, some of which mean other characters: in ISO-2022-JP, and declared as UTF-16.
