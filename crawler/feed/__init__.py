@@ -10,9 +10,9 @@ from .._lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from .csv_feed import Csv
-    from .formats import open_feed
+    from .formats import check_feed, open_feed
     from .jsonl import JsonLines
-    from .output import Feed, FeedError, Output, OutputClosed
+    from .output import Feed, FeedError, Output, OutputClosed, local_path
     from .parquet import Parquet
     from .record import as_record
     from .sqlite import Sqlite
@@ -33,6 +33,8 @@ __all__ = [
     "WarcSite",
     "WarcWriter",
     "as_record",
+    "check_feed",
+    "local_path",
     "open_feed",
 ]
 
@@ -51,6 +53,8 @@ __getattr__ = lazy_names(
         "WarcSite": "warc.replay",
         "WarcWriter": "warc.writer",
         "as_record": "record",
+        "check_feed": "formats",
+        "local_path": "output",
         "open_feed": "formats",
     },
 )

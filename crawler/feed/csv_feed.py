@@ -20,7 +20,9 @@ Row: TypeAlias = dict[str, str]
 
 #: A row, with the line breaks in its quoted fields. Possessive: it never backtracks.
 _ROW = re.compile(rb'(?:[^"\n]++|"[^"]*+")*+\n')
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: What a spreadsheet may read as the start of a formula, unless the cell is a number.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[+-][0-9][0-9.,]*+(?:[eE][+-]?[0-9]++)?\Z", re.ASCII)
 #: A file of fewer bytes is rewritten for every new column; a larger one when so many rows, or so
 #: many characters, wait.
 _SMALL = 1 << 16
@@ -42,8 +44,8 @@ class Csv(BatchedFeed[Row]):
 
     None, a missing field and empty text are all an empty cell; lists and objects are JSON
     text; NUL, which few readers of CSV accept, becomes U+FFFD. A cell has the text of the page,
-    so a spreadsheet may read one that starts with = + - or @ as a formula: *escape_formulas*
-    puts an apostrophe before these, which every other reader will see.
+    so a spreadsheet may run one that starts with = + - @ or a control character as a formula:
+    *escape_formulas* puts an apostrophe before these, which every other reader will see.
 
     A position is a number of rows. Appending without a position cuts nothing.
     """
@@ -186,7 +188,9 @@ def _shown(value: Cell) -> str:
 
 def _escaped(value: Cell) -> str:
     text = _shown(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
+    if isinstance(value, str) and text.startswith(_FORMULA) and not _NUMBER.match(text):
+        return f"'{text}"
+    return text
 
 
 def _table(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[list[str]]:

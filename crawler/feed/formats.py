@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from .csv_feed import Csv
 from .jsonl import JsonLines
@@ -14,9 +16,12 @@ from .stdout import Stdout
 _FORMATS: dict[str, type[JsonLines | Csv | Sqlite | Parquet]] = {
     "jsonl": JsonLines,
     "csv": Csv,
+    "spreadsheet": Csv,
     "sqlite": Sqlite,
     "parquet": Parquet,
 }
+#: Options of the feed of a format.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {"spreadsheet": {"escape_formulas": True}}
 _EXTENSIONS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -37,14 +42,20 @@ def open_feed(spec: str, *, append: bool = False, position: int | None = None) -
     """
     path, name = _parsed(spec)
     if path == "-":
-        if name != "jsonl":
-            raise ValueError(f"standard output takes JSON Lines, not {name}")
         return Stdout()
-    return _FORMATS[name](path, append=append, position=position)
+    return _FORMATS[name](path, append=append, position=position, **_OPTIONS.get(name, {}))
+
+
+def check_feed(spec: str) -> None:
+    """Raise the error that open_feed() would for this *spec*, as far as it is known beforehand."""
+    path, name = _parsed(spec)
+    (Stdout if path == "-" else _FORMATS[name]).check(path)
 
 
 def _parsed(spec: str) -> tuple[str, str]:
     path, _, name = spec.rpartition(":")
+    if path == "-" and name != "jsonl":
+        raise ValueError(f"standard output takes JSON Lines, not {name}")
     if path and name in _FORMATS:
         return path, name
     if spec == "-":

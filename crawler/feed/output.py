@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -12,6 +13,8 @@ from .record import as_record
 
 Value = TypeVar("Value")
 
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
 
 class FeedError(CrawlerError):
     """An output cannot be opened, continued or cut back; the message says what to do."""
@@ -19,6 +22,16 @@ class FeedError(CrawlerError):
 
 class OutputClosed(FeedError, Unfinished):
     """The reader of the output has closed it: nothing more can be written."""
+
+
+def local_path(path: str | os.PathLike[str]) -> Path:
+    """Return *path*; raise ValueError if it is a URL, which would become a directory of that name."""
+    if _URL.match(str(path)):
+        raise ValueError(
+            f"{str(path)!r} is a URL, and only local files are written: name a file and upload it "
+            "when the crawl has ended, or write the records to stdout (-o -) and pipe them on"
+        )
+    return Path(path)
 
 
 class Output(ABC):
@@ -38,9 +51,14 @@ class Output(ABC):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = self.check(path)
         self.written = 0
         self.closed = False
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str]) -> Path:
+        """Return *path* if an output can be there; otherwise raise an error. Nothing is changed."""
+        return local_path(path)
 
     @abstractmethod
     def flush(self) -> None:

@@ -47,7 +47,6 @@ class Parquet(Feed):
         group: int = 5000,
     ) -> None:
         super().__init__(path)
-        columns.parquet()  # fails at once if the extra is missing
         self.group = group
         self._parts = self.path.with_name(f"{self.path.name}.parts")
         self._make_room(append=append or position is not None)
@@ -56,6 +55,11 @@ class Parquet(Feed):
         self._waiting = self._read_spool()
         if position is not None:
             self.rewind(position)
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str]) -> Path:
+        columns.parquet()  # fails at once if the extra is missing
+        return super().check(path)
 
     def flush(self) -> None:
         """Do nothing: the operating system already has what was written."""

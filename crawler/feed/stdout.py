@@ -6,6 +6,7 @@ import os
 import select
 import stat
 from fcntl import F_GETFL, fcntl
+from pathlib import Path
 from typing import Any
 
 from gevent.lock import RLock
@@ -25,13 +26,18 @@ class Stdout(Feed):
     """
 
     def __init__(self, fd: int = 1) -> None:
-        super().__init__("-")
         _check_writable(fd)
+        super().__init__("-")
         self._fd = fd
         self._waits = not stat.S_ISREG(os.fstat(fd).st_mode)
         self._turn = RLock()
         self._rest = b""
         self._gone = False
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str] = "-") -> Path:
+        _check_writable(1)
+        return super().check(path)
 
     def flush(self) -> None:
         if not self._gone:

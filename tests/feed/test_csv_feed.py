@@ -236,7 +236,9 @@ def test_a_record_without_fields_makes_no_row(path):
     assert feed.columns == ("a",)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1-1", "-1+cmd|' /C calc'!A0", "@x", "\t=1", "\r=1", "\n=1", "＝1", "-"]
+)
 def test_a_formula_is_text_when_asked_for(path, text):
     write(path, {"x": text, text: "name", "n": -1, "plain": "1=1"}, escape_formulas=True)
     write(path, {text: "again"}, append=True, escape_formulas=True)
@@ -246,6 +248,13 @@ def test_a_formula_is_text_when_asked_for(path, text):
         [f"'{text}", "name", "-1", "1=1"],
         ["", "again", "", ""],
     ]
+
+
+@pytest.mark.parametrize("text", ["-1", "+1.5", "-1,000.25", "-1e5", "+4912345"])
+def test_a_number_is_no_formula(path, text):
+    write(path, {"x": text}, escape_formulas=True)
+
+    assert rows(path)[1] == [text]
 
 
 def test_a_formula_is_what_the_page_said_otherwise(path):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, open_feed
+from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, check_feed, open_feed
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, open_feed
         ("a.txt:jsonl", JsonLines, "a.txt"),
         ("a.csv:jsonl", JsonLines, "a.csv"),
         ("no extension:csv", Csv, "no extension"),
+        ("a.csv:spreadsheet", Csv, "a.csv"),
         ("a:b.csv", Csv, "a:b.csv"),
         ("a.json:jsonl", JsonLines, "a.json"),
     ],
@@ -33,6 +34,26 @@ def test_the_name_of_a_file_says_its_format(tmp_path, monkeypatch, spec, feed, n
     assert type(opened) is feed
     assert opened.path == Path(name)
     assert Path(name).exists()
+
+
+def test_a_spreadsheet_gets_no_formulas(tmp_path):
+    for spec in ("plain.csv", "escaped.csv:spreadsheet"):
+        with open_feed(str(tmp_path / spec)) as feed:
+            feed({"x": "=1+1"})
+
+    assert (tmp_path / "plain.csv").read_text().splitlines() == ["x", "=1+1"]
+    assert (tmp_path / "escaped.csv").read_text().splitlines() == ["x", "'=1+1"]
+
+
+@pytest.mark.parametrize("spec", ["s3://bucket/a.jsonl", "gs://b/a.csv:jsonl", "file:///a.csv"])
+def test_a_url_is_refused_with_what_to_do_instead(tmp_path, monkeypatch, spec):
+    monkeypatch.chdir(tmp_path)
+
+    for call in (open_feed, check_feed):
+        with pytest.raises(ValueError, match=r"is a URL, and only local files .* name a file"):
+            call(spec)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("spec", ["-", "-:jsonl"])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.metadata import version
+from pathlib import Path
 
 from ...data import Headers, Request, Response
 from ...url import origin, target
@@ -55,10 +56,6 @@ class WarcWriter(Output):
         level: int = 6,
     ) -> None:
         super().__init__(path)
-        if not self.path.name.endswith((".warc", ".warc.gz")):
-            raise ValueError(
-                f"{str(path)!r} is not the name of an archive: end it in .warc or .warc.gz"
-            )
         self._level = 0 if self.path.suffix == ".warc" else level
         self._file = AppendFile(self.path, append=append or position is not None)
         if position is not None:
@@ -67,6 +64,14 @@ class WarcWriter(Output):
             self._repair()
         if not self._file.size:
             self._file.write(self._packed(_warcinfo(self.path.name)))
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str]) -> Path:
+        if not str(path).endswith((".warc", ".warc.gz")):
+            raise ValueError(
+                f"{str(path)!r} is not the name of an archive: end it in .warc or .warc.gz"
+            )
+        return super().check(path)
 
     def __call__(self, response: Response) -> Response:
         if self.closed:
