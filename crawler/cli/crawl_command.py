@@ -28,7 +28,7 @@ from ..settings import Settings
 from ..spider import Spider
 from .crawl_progress import CrawlProgress
 from .interrupts import EXIT_CODE, Interrupts
-from .job_files import gates_of, open_feeds, open_job
+from .job_files import gates_of, open_job
 from .live_view import Screen, View, view_on
 from .options import CrawlOptions, is_verbose
 from .report import Rows, print_errors, print_rows, report_rows, to_dict
@@ -59,11 +59,9 @@ def crawl_and_exit(
     gates = gates_of(options.conditions, options.min_items)
     if options.report is not None:
         checked_report(options.report)
-    with open_job(options, name) as job:
+    job, feeds = open_job(options, name, records)
+    with job:
         job.program = program
-        feeds = open_feeds(job, options, records if records == "-" else str(job.path / records))
-        if options.warc is not None:
-            job.open_archive(options.warc)
         code = run_and_report(
             spider,
             job,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from ..errors import CrawlerError
-from ..feed import Feed
+from ..feed import Feed, WarcWriter, check_feed, local_path
 from ..job.directory import MARKER, STATE, Job
 from ..job.view import directory_name
 from ..report.gates import Gate
@@ -24,26 +26,70 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
     return gates if min_items is None else [*gates, Gate.at_least(min_items)]
 
 
-def open_job(options: CrawlOptions, name: str) -> Job:
-    """Open the directory that --job names, or the one of *name*; --fresh empties it first."""
-    path = Path(options.job or Path(JOBS) / directory_name(name))
+def open_job(options: CrawlOptions, name: str, records: str) -> tuple[Job, list[Feed]]:
+    """
+    Open the directory that --job names, or the one of *name*, and the outputs.
+
+    Without -o and -O the items go to the file *records* in the directory, or to stdout if that is
+    "-". --fresh empties the directory first, but not before all else is known to be right.
+    """
+    path = local_path(options.job or Path(JOBS) / directory_name(name))
+    outputs = Outputs.of(options, records if records == "-" else str(path / records))
+    outputs.check()
     if options.fresh and any((path / name).exists() for name in (STATE, MARKER)):
-        if sys.stdin.isatty() and sys.stderr.isatty():
-            click.confirm(f"Delete the state in {path} and start over?", abort=True, err=True)
+        _confirm(f"Delete the state in {path} and start over?")
         Job.clear(path)
-    job = Job(path)
-    if options.retry_failed is not None:
-        job.retry_failed(*filter(None, [options.retry_failed]))
-    return job
+    with ExitStack() as on_error:
+        job = on_error.enter_context(Job(path))
+        if options.retry_failed is not None:
+            job.retry_failed(*filter(None, [options.retry_failed]))
+        feeds = outputs.open(job)
+        on_error.pop_all()
+    return job, feeds
 
 
-def open_feeds(job: Job, options: CrawlOptions, default: str) -> list[Feed]:
-    """Open the files that -o and -O name, or else *default*; the job closes them."""
-    named = [(name, True) for name in options.append_to]
-    named += [(name, False) for name in options.write_to]
-    files = [name for name, _ in named or [(default, False)] if name != "-"]
-    job.check_outputs([*files, *([options.warc] if options.warc else [])])
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs that the options of a crawl name: each feed, and whether to append to it."""
+
+    feeds: Sequence[tuple[str, bool]]
+    archive: str | None
+
+    @classmethod
+    def of(cls, options: CrawlOptions, default: str) -> Outputs:
+        named = [(name, True) for name in options.append_to]
+        named += [(name, False) for name in options.write_to]
+        return cls(named or [(default, False)], options.warc)
+
+    def check(self) -> None:
+        """Raise a usage error if one cannot be opened."""
+        with _as_usage_error():
+            for name, _ in self.feeds:
+                check_feed(name)
+            if self.archive is not None:
+                WarcWriter.check(self.archive)
+
+    def open(self, job: Job) -> list[Feed]:
+        """Open all of them in *job*, which closes them."""
+        files = [name for name, _ in self.feeds if name != "-"]
+        job.check_outputs([*files, *([self.archive] if self.archive else [])])
+        with _as_usage_error():
+            feeds = [job.open_feed(name, append=append) for name, append in self.feeds]
+            if self.archive is not None:
+                job.open_archive(self.archive)
+        return feeds
+
+
+@contextmanager
+def _as_usage_error() -> Iterator[None]:
     try:
-        return [job.open_feed(name, append=append) for name, append in named or [(default, False)]]
+        yield
     except (ValueError, OSError, CrawlerError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _confirm(question: str) -> None:
+    """Ask on a terminal; end the command if the answer is no."""
+    if sys.stdin.isatty() and sys.stderr.isatty() and not click.confirm(question, err=True):
+        click.echo("crawler: nothing was deleted, and nothing was crawled", err=True)
+        raise click.exceptions.Exit(3)

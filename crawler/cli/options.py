@@ -125,7 +125,7 @@ _CRAWL_OPTIONS = (
         "conditions",
         multiple=True,
         metavar="CONDITION",
-        help="Exit with 5 if the condition holds, such as 'failed>1%'; repeatable.",
+        help="Exit with 5 if the condition holds, such as 'failed>1%' or 'status:5xx>10%'; repeatable.",
     ),
     click.option(
         "-O",
@@ -133,7 +133,7 @@ _CRAWL_OPTIONS = (
         "write_to",
         multiple=True,
         metavar="FILE",
-        help="Write the items to FILE and replace its content.",
+        help="Write the items to FILE and replace its content; FILE:FORMAT names the format.",
     ),
     click.option(
         "-o",

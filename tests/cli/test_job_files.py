@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from .conftest import CRAWLER, QUICK, crawler, job_of
 
 
@@ -64,8 +66,49 @@ def test_fresh_asks_first_on_a_terminal(linked, tmp_path, terminal):
     shown.read_until("start over")
     shown.press(b"n\r")
 
-    assert shown.wait() != 0
+    assert shown.wait() == 3
+    assert "crawler: nothing was deleted, and nothing was crawled" in shown.text
+    assert "interrupted" not in shown.text
     assert len(linked.requests) == fetched
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("-O", "o.xyz"), "'o.xyz' does not name a format"),
+        (("-O", "one.jsonl", "-O", "s3://bucket/x.jsonl"), "'s3://bucket/x.jsonl' is a URL"),
+        (("--warc", "x.zip"), "'x.zip' is not the name of an archive"),
+        (("--warc", "s3://bucket/x.warc"), "'s3://bucket/x.warc' is a URL"),
+        (("--report", "nowhere/x.json"), "nowhere is no directory"),
+        (("--fail-if", "nonsense"), "not a condition"),
+        (("-s", "nonsense=1"), "nonsense"),
+    ],
+    ids=str,
+)
+def test_nothing_is_deleted_before_everything_is_checked(linked, tmp_path, args, complaint):
+    command = ("crawl", linked.url("/"), *QUICK, "--job", "a")
+    crawler(*command, "-O", "one.jsonl", "--max-pages", "5", cwd=tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    wrong = crawler(*command, "--fresh", *args, cwd=tmp_path)
+
+    assert wrong.returncode == 2
+    assert complaint in wrong.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    again = crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
+    assert "continuing a: 5 done" in again.stderr
+
+
+@pytest.mark.parametrize("option", ["-O", "-o", "--warc", "--job"])
+def test_a_url_is_not_the_name_of_a_file(linked, tmp_path, option):
+    place = "s3://bucket/x.warc" if option == "--warc" else "s3://bucket/x.jsonl"
+
+    done = crawler("crawl", linked.url("/"), *QUICK, option, place, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert f"{place!r} is a URL, and only local files are written: name a file" in done.stderr
+    assert not linked.requests
+    assert not (tmp_path / "s3:").exists()
 
 
 def test_a_job_continues_only_with_the_files_it_has_written(linked, tmp_path):
