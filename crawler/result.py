@@ -33,8 +33,9 @@ class CrawlResult:
         self.chain = chain
         #: Every error of the crawl, in the order of their reports.
         self.errors: list[CrawlerError] = []
-        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, failed, or refused
-        #: if no first request was admitted. Empty while it runs.
+        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, failed, refused if no
+        #: first request was admitted, or the limit that has cut it off, such as page_limit. Empty
+        #: while it runs.
         self.reason = ""
         #: The error that ended the crawl early; None unless fail() was called.
         self.failure: CrawlerError | None = None
@@ -87,17 +88,18 @@ class CrawlResult:
     @property
     def exit_code(self) -> int:
         """
-        0: all pages are done, 1: some pages failed, 3: stopped early, 4: all first URLs were
-        refused, 6: the job could not be written.
+        0: all pages are done, 1: some pages failed, or a start page was no success, 3: stopped
+        early, 4: all first URLs were refused, 6: the job could not be written.
         """
         if self.failure is not None:
             return 6
         if self.reason in {"stopped", "memory_limit", "output_closed"}:
             return 3
-        urls = self.summary.urls
+        summary = self.summary
+        urls = summary.urls
         if self.reason == "refused" or (urls.refused and not (urls.done or urls.failed)):
             return 4
-        return int(bool(urls.failed))
+        return int(bool(urls.failed or summary.unsuccessful_starts))
 
     def __enter__(self) -> Self:
         return self
@@ -133,10 +135,11 @@ class CrawlResult:
                 if more is None:
                     break
                 self.scheduler.add(more)
-            self.reason = self.reason or self.scheduler.stopped_by or "finished"
             if self.scheduler.status is Status.STARTED:
+                self.reason = self.reason or self.summary.reason or "finished"
                 self.scheduler.stop()
             self.scheduler.wait(Status.STOPPED)
+            self.reason = self.reason or self.summary.reason
             errors.join()
         self._close_items()
 

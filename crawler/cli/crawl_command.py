@@ -111,8 +111,8 @@ def _report(
     result: CrawlResult, progress: Progress, job: Job, feeds: Sequence[Feed], *, as_json: bool
 ) -> None:
     """Print the final report, and keep it in the job for `crawler report`."""
-    summary = to_dict(result.summary, progress)
-    rows = report_rows(result.summary, progress, feeds)
+    summary = to_dict(result.summary, result.reason, progress)
+    rows = report_rows(result.summary, result.reason, progress, feeds)
     if result.failure is None:
         commits = job.journal.store.commits + 1
         job.note("report", {"rows": rows, "summary": summary, "commits": commits})

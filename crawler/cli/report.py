@@ -14,6 +14,7 @@ from ..feed import Feed, Stdout
 from ..frontier import HostFigures
 from ..report.bottleneck import NOTHING, Bottleneck
 from ..report.progress import Progress
+from ..report.reasons import explain_end
 from ..scheduler import Summary
 from .text import listed, printable, printable_lines, size, total
 
@@ -24,17 +25,19 @@ _SAMPLES = 5
 Rows = Sequence[tuple[str, str]]
 
 
-def to_dict(summary: Summary, progress: Progress) -> dict[str, Any]:
-    """Return the summary with the bottleneck and the slowest hosts."""
+def to_dict(summary: Summary, reason: str, progress: Progress) -> dict[str, Any]:
+    """Return the summary with the *reason* of the end, the bottleneck and the slowest hosts."""
     bottleneck, share = progress.bottlenecks.longest
     limited = {"limit": bottleneck.name, "setting": bottleneck.setting, "share": round(share, 3)}
     slow = {row.host: round(row.latency, 4) for row in progress.slowest_hosts}
-    return summary.to_dict() | {"limited_by": limited, "slowest_hosts": slow}
+    return summary.to_dict() | {"reason": reason, "limited_by": limited, "slowest_hosts": slow}
 
 
-def report_rows(summary: Summary, progress: Progress, feeds: Iterable[Feed]) -> Rows:
+def report_rows(summary: Summary, reason: str, progress: Progress, feeds: Iterable[Feed]) -> Rows:
     limit = _bottleneck(*progress.bottlenecks.longest)
-    rows = _outcomes(summary) + _speed(summary) + limit + _slow(progress.slowest_hosts)
+    ended = explain_end(reason)
+    rows = [("ended", ended)] if ended else []
+    rows += _outcomes(summary) + _speed(summary) + limit + _slow(progress.slowest_hosts)
     return rows + [("records", _written(feed)) for feed in feeds]
 
 

@@ -10,7 +10,7 @@ from .admission.fingerprint import Fingerprint
 from .admission.scope import ANY_DOMAIN, Scope
 from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
-from .budget import Budget
+from .budget import Budget, cut_off_by
 from .contract import FrontierContract, FrontierView, Next, Taken
 from .durable.recovery import Recovered
 from .durable.reopening import FailedPages
@@ -45,6 +45,7 @@ __all__ = [
     "Taken",
     "TrapGuard",
     "UrlCounts",
+    "cut_off_by",
     "failed",
     "refused",
 ]

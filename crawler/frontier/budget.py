@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from ..data import Request
-from .ledger import Ledger
+from .ledger import Ledger, UrlCounts
 
 #: The reason of requests that end because no page is left in the budget.
 PAGE_LIMIT = "page_limit"
+#: Reasons to refuse a URL that hold for one process only.
+CUT_OFF = (PAGE_LIMIT, "byte_limit", "time_limit", "error_limit", "slow")
 #: The start of an attempt that has failed at the robots.txt: the page itself was not asked for.
 ROBOTS_ATTEMPT = "robots.txt: "
 
@@ -45,6 +47,16 @@ class Budget:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, or None, not {value!r}")
+
+
+def cut_off_by(counts: UrlCounts) -> str:
+    """Return the limit because of which most URLs were left out; "" if none were."""
+
+    def left_out(reason: str) -> int:
+        return counts.refused.get(reason, 0) + counts.turned_away.get(reason, 0)
+
+    limit = max(CUT_OFF, key=left_out)
+    return limit if left_out(limit) else ""
 
 
 class Spending:

@@ -125,6 +125,28 @@ class JobView:
             pass
         return ""
 
+    @property
+    def state(self) -> str:
+        """
+        Whether the crawl is running, finished, unfinished, or empty: no URL was admitted.
+
+        It is unfinished if its process was stopped or killed, or if a limit has cut it off.
+        """
+        if self.user:
+            return "running"
+        counts, summary = self.counts(), self.summary()
+        if not counts.admitted:
+            return "empty"
+        # Versions before have committed no summary, or none with a reason.
+        status, reason = (summary or {}).get("status", "stopped"), self.reason or "finished"
+        has_finished = (status, reason, counts.pending) == ("stopped", "finished", 0)
+        return "finished" if has_finished else "unfinished"
+
+    @property
+    def reason(self) -> str:
+        """Why the last process has ended, or a limit has cut the crawl off; empty if unknown."""
+        return str((self.summary() or {}).get("reason", ""))
+
     def counts(self) -> UrlCounts:
         """Return what had become of the URLs met at the last commit."""
         counts = self.fact("counts")

@@ -14,7 +14,9 @@ from xml.sax.saxutils import quoteattr
 if TYPE_CHECKING:
     from ..scheduler import Summary
 
-_GATE = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<|==)\s*([0-9.]+)\s*(%?)\s*")
+_GATE = re.compile(
+    r"\s*([a-z_]+|status:[1-5](?:xx|[0-9]{2}))\s*(>=|<=|>|<|==)\s*([0-9.]+)\s*(%?)\s*"
+)
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
@@ -22,7 +24,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     "==": operator.eq,
 }
-#: The figures that a condition can name; a percentage is relative to the admitted URLs.
+#: The figures that a condition can name, beside status:404 and status:5xx.
 _MEASURES: dict[str, Callable[[Summary], float]] = {
     "done": lambda summary: summary.urls.done,
     "failed": lambda summary: sum(summary.urls.failed.values()),
@@ -35,9 +37,16 @@ _MEASURES: dict[str, Callable[[Summary], float]] = {
 }
 
 
+_STATUS = "status:"
+
+
 @dataclass(frozen=True)
 class Gate:
-    """A condition such as "failed>1%". The gate is not met if the condition holds."""
+    """
+    A condition such as "failed>1%" or "status:5xx>10%". The gate is not met if it holds.
+
+    A percentage is one of the admitted URLs; that of a status, one of all responses.
+    """
 
     text: str
     measure: str
@@ -48,8 +57,8 @@ class Gate:
     @classmethod
     def parse(cls, text: str) -> Gate:
         found = _GATE.fullmatch(text)
-        if found is None or found[1] not in _MEASURES:
-            names = ", ".join(_MEASURES)
+        if found is None or not (found[1] in _MEASURES or found[1].startswith(_STATUS)):
+            names = ", ".join([*_MEASURES, "status:404", "status:5xx"])
             raise ValueError(f"{text!r} is not a condition such as 'failed>1%'; names are {names}")
         return cls(text.strip(), found[1], found[2], float(found[3]), bool(found[4]))
 
@@ -61,21 +70,31 @@ class Gate:
 
     def failure(self, summary: Summary) -> str | None:
         """Return why *summary* does not meet the gate, or None if it does."""
-        value = _MEASURES[self.measure](summary)
+        value, whole = self._measured(summary)
         if self.percent:
-            value = 100 * value / max(1, summary.urls.admitted)
+            value = 100 * value / max(1, whole)
         if not _COMPARE[self.compare](value, self.number):
             return None
         return f"{self.text}: {self.measure} is {value:g}{'%' if self.percent else ''}"
 
+    def _measured(self, summary: Summary) -> tuple[float, int]:
+        """Return the figure, and what it is a part of."""
+        if not self.measure.startswith(_STATUS):
+            return _MEASURES[self.measure](summary), summary.urls.admitted
+        wanted, codes = self.measure.removeprefix(_STATUS).rstrip("x"), summary.status_codes
+        number = sum(n for code, n in codes.items() if str(code).startswith(wanted))
+        return number, sum(codes.values())
+
 
 def checked_report(path: Path) -> Path:
-    """Return *path*; raise ValueError if its extension is neither .json nor .xml."""
+    """Return *path*; raise ValueError if a report cannot be written there."""
     if path.suffix not in (".json", ".xml"):
         raise ValueError(
             f"cannot write a report to {str(path)!r}: its name must end in .json (the summary) "
             "or .xml (the gates, for JUnit)"
         )
+    if not path.parent.is_dir():
+        raise ValueError(f"cannot write a report to {str(path)!r}: {path.parent} is no directory")
     return path
 
 

@@ -88,6 +88,21 @@ REASONS = {
 }
 
 
+#: Why a crawl ended; the limits of a whole crawl are in REASONS.
+ENDS = {
+    "stopped": Reason("it was stopped", continues=True),
+    "memory_limit": Reason("it reached its limit of memory", ("memory_hard",), continues=True),
+    "output_closed": Reason("the reader of its output has closed it", continues=True),
+    "failed": Reason("its job could not be written", continues=True),
+}
+
+
+def explain_end(reason: str) -> str:
+    """Return why a crawl has ended early, in words; "" if it has finished."""
+    known = ENDS.get(reason) or REASONS.get(reason)
+    return "" if known is None else f"{reason}: {known}"
+
+
 def explain(reason: str) -> str:
     """Return what *reason* means and which settings change it; "" if it is not one of ours."""
     status = reason.removeprefix("http_")

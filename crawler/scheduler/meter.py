@@ -37,6 +37,7 @@ class Meter:
         self.responses = 0
         self.bytes = 0
         self.statuses: Counter[int] = Counter()
+        self.unsuccessful_starts = 0
         self._buckets: Counter[int] = Counter()
         self._slowest = 0.0
         #: Seconds that earlier processes ran.
@@ -55,12 +56,17 @@ class Meter:
         else:
             self._seconds.append([second, 1])
 
+    def count_start(self, response: Response) -> None:
+        """Count the last answer to a start page."""
+        self.unsuccessful_starts += response.status >= 400
+
     def figures(self) -> dict[str, Any]:
         """Return the figures for continue_from(), as JSON values."""
         return {
             "responses": self.responses,
             "bytes": self.bytes,
             "statuses": dict(self.statuses),
+            "unsuccessful_starts": self.unsuccessful_starts,
             "buckets": dict(self._buckets),
             "slowest": self._slowest,
             "elapsed": self.elapsed,
@@ -71,6 +77,7 @@ class Meter:
         self.responses = figures["responses"]
         self.bytes = figures["bytes"]
         self.statuses.update({int(code): n for code, n in figures["statuses"].items()})
+        self.unsuccessful_starts = figures.get("unsuccessful_starts", 0)
         self._buckets.update({int(bucket): n for bucket, n in figures["buckets"].items()})
         self._slowest = figures["slowest"]
         self._before = figures["elapsed"]

@@ -13,7 +13,7 @@ import gevent
 from .. import url as urls
 from ..data import Request, Response
 from ..errors import CrawlerError, Refused, StateError
-from ..frontier import ExactSeen, Frontier, HostFigures
+from ..frontier import ExactSeen, Frontier, HostFigures, cut_off_by
 from ..module import Module, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .error_pool import ErrorPool
@@ -192,6 +192,7 @@ class Scheduler:
             self.registrar,
             (self._request_args, self._data_args, self._module_args),
             status=str(self.status),
+            reason=self._reason(),
             paused=self.paused,
         )
 
@@ -212,6 +213,13 @@ class Scheduler:
         return (
             f"<Scheduler {state}, {counts.pending} pending, {counts.done} done, {self.registrar}>"
         )
+
+    def _reason(self) -> str:
+        counts = self._run.frontier.view.counts()
+        ended = self.status is Status.STOPPED
+        if self.stopped_by or (ended and counts.pending):
+            return self.stopped_by or "stopped"
+        return cut_off_by(counts) or ("finished" if ended else "")
 
     @property
     def _initialized(self) -> bool:

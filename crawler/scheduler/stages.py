@@ -137,6 +137,8 @@ class Stages:
                 self._visits.weigh(visit, len(result.body))
             after = self._frontier.fetched(visit.taken, result)
             if after is Next.ANALYZE:
+                if isinstance(result, Response) and _is_start(visit.request):
+                    self.meter.count_start(result)
                 self._deliver(visit, result)
         finally:
             self._visits.end_download(visit)
@@ -323,6 +325,10 @@ class Stages:
         else:
             reason = f"the greenlet working on {datum} was killed"
             self._report(visit, _scheduler_error(visit, "killed", reason, cause))
+
+
+def _is_start(request: Request) -> bool:
+    return not request.depth and request.found_on is None
 
 
 def _failure(visit: Visit, result: Response | ModuleError, kind: str) -> ModuleError:

@@ -50,6 +50,9 @@ class Summary:
     """
 
     status: str
+    #: Why the crawl has ended: finished, stopped, memory_limit, output_closed, or the limit that has
+    #: cut it off, such as page_limit. Empty while it runs and no limit was reached.
+    reason: str
     paused: bool
     request_args: Mapping[str, Any]
     data_args: DataArgs
@@ -72,6 +75,8 @@ class Summary:
     responses: int
     bytes: int
     status_codes: Mapping[int, int]
+    #: The number of start pages whose last answer was no success: a status of 400 or more.
+    unsuccessful_starts: int
     latency: Latency
     #: What the next request waits for, and the seconds until it is due, if they are known.
     waiting_for: str = field(compare=False)
@@ -91,12 +96,15 @@ class Summary:
         return json.dumps(self.to_dict(), indent=4)
 
 
-def summarize(run: Run, registrar: Registrar, args: Args, *, status: str, paused: bool) -> Summary:
+def summarize(
+    run: Run, registrar: Registrar, args: Args, *, status: str, reason: str, paused: bool
+) -> Summary:
     """Return the figures of *run*, of the registered modules and of the arguments of init()."""
     view, meter = run.frontier.view, run.meter
     requests, data, modules = args
     return Summary(
         status=status,
+        reason=reason,
         paused=paused,
         request_args=_request_figures(requests),
         data_args=data,
@@ -122,6 +130,7 @@ def summarize(run: Run, registrar: Registrar, args: Args, *, status: str, paused
         responses=meter.responses,
         bytes=meter.bytes,
         status_codes=dict(sorted(meter.statuses.items())),
+        unsuccessful_starts=meter.unsuccessful_starts,
         latency=meter.latency(),
         rate=meter.rate,
         elapsed=meter.elapsed,

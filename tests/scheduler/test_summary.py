@@ -44,6 +44,7 @@ def module(mid, **extra):
 def test_contains_all_figures_of_an_initialized_scheduler(initialized):
     assert json.loads(str(initialized.summary())) == {
         "status": "initialized",
+        "reason": "",
         "paused": False,
         "request_args": {
             "accepted_domains": ["a.test", "b.test"],
@@ -97,6 +98,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
         "responses": 0,
         "bytes": 0,
         "status_codes": {},
+        "unsuccessful_starts": 0,
         "latency": {"p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0},
         "waiting_for": "nothing: all is settled",
         "next_wake": None,

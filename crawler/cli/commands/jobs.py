@@ -56,12 +56,12 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def _figures(job: JobView) -> dict[str, Any]:
-    counts, user = job.counts(), job.user
-    state = "running" if user else "unfinished" if counts.pending else "finished"
+    counts = job.counts()
     return {
         "job": str(job.path),
-        "state": state,
-        "user": user,
+        "state": job.state,
+        "reason": job.reason,
+        "user": job.user,
         "done": counts.done,
         "failed": total(counts.failed),
         "pending": counts.pending,
@@ -74,8 +74,9 @@ def _line(row: dict[str, Any]) -> str:
     if "error" in row:
         return printable(f"{row['job']:<30} unreadable {row['error']}")
     figures = f"{row['done']:7} done {row['failed']:6} failed {row['pending']:7} pending"
-    by = f"  ({row['user']})" if row["user"] else ""
-    return printable(f"{row['job']:<30} {row['state']:<10} {figures}  {_day(row['began'])}{by}")
+    why = row["user"] or (row["reason"] if row["state"] == "unfinished" else "")
+    more = f"  ({why})" if why else ""
+    return printable(f"{row['job']:<30} {row['state']:<10} {figures}  {_day(row['began'])}{more}")
 
 
 def _day(seconds: float | None) -> str:

@@ -12,7 +12,12 @@ from ..options import JOBS, json_option, verbose_option
 from ..text import listed, total
 
 if TYPE_CHECKING:
-    from ...frontier import UrlCounts
+    from ...job.view import JobView
+
+_NOT_FINISHED = {
+    "unfinished": [("ended", "before it was finished: run the same command to continue")],
+    "empty": [("ended", "before a URL was admitted: run the command again")],
+}
 
 
 @click.command()
@@ -29,10 +34,10 @@ def report(job: str | None, as_json: bool) -> None:
     from ...job.view import JobView
 
     with JobView(job_at(job) if job else last_job(JOBS)) as view:
-        final, user = view.fact("report"), view.user
+        final = view.fact("report")
         # A report of an earlier run does not hold once the job has been continued.
-        if user or final is None or final["commits"] != view.fact("commits"):
-            final = _unfinished(view.counts(), user)
+        if view.user or final is None or final["commits"] != view.fact("commits"):
+            final = _figures(view)
         if as_json:
             click.echo(json.dumps(final["summary"], indent=4))
             return
@@ -42,12 +47,14 @@ def report(job: str | None, as_json: bool) -> None:
         print_rows(Screen(soft_wrap=True), final["rows"])
 
 
-def _unfinished(counts: UrlCounts, user: str) -> dict[str, Any]:
+def _figures(view: JobView) -> dict[str, Any]:
+    """Return the figures that are certain without a final report."""
     from dataclasses import asdict
 
+    counts = view.counts()
     rows = [("pages", f"{counts.done} done, {total(counts.failed)} failed, {counts.pending} left")]
     named = {"failed": counts.failed, "refused": counts.refused, "turned away": counts.turned_away}
     rows += [(label, listed(reasons)) for label, reasons in named.items() if reasons]
-    ended = ("ended", "before it was finished: run the same command to continue")
-    rows.append(("running", user) if user else ended)
-    return {"rows": rows, "summary": {"urls": asdict(counts), "user": user}}
+    rows += [("running", view.user)] if view.user else _NOT_FINISHED.get(view.state, [])
+    summary = {"urls": asdict(counts), "user": view.user, "state": view.state}
+    return {"rows": rows, "summary": summary}

@@ -17,11 +17,12 @@ from ...errors import JobError
 from ..admission.fingerprint import SIZE, Fingerprint
 from ..admission.seen import BloomSeen
 from ..admission.traps import TrapGuard
+from ..budget import CUT_OFF
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .journal import HostFacts
-from .reopening import CUT_OFF, FailedPages, repair, requeue, retry, strike
+from .reopening import FailedPages, repair, requeue, retry, strike
 from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..budget import CUT_OFF
 from ..outcome import Outcome, failed
 from .rows import ended
 from .store import Store
@@ -13,8 +14,6 @@ from .store import Store
 #: analysis the last time, so that it is known to be the cause; else _MOST_STRIKES.
 STRIKES = 3
 _MOST_STRIKES = 10
-#: Reasons to refuse a URL that hold for one process only.
-CUT_OFF = ("page_limit", "byte_limit", "time_limit", "error_limit", "slow")
 
 _REOPEN = """
 UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL, ended = NULL,

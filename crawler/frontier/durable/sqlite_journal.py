@@ -12,6 +12,7 @@ from ...data import Link, Request, new_id
 from ...errors import JobError
 from ..admission.fingerprint import Fingerprint
 from ..admission.traps import TrapGuard
+from ..budget import CUT_OFF
 from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
 from . import rows
@@ -21,7 +22,7 @@ from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import HostFacts, NearerFind, PageEnd, Restored
 from .recovery import Recovered, facts_of_hosts, facts_of_robots, recover
-from .reopening import CUT_OFF, FailedPages
+from .reopening import FailedPages
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
 

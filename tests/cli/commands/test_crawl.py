@@ -159,3 +159,31 @@ def test_failed_pages_are_fetched_again_when_that_is_asked_for(tmp_path, option,
 
     assert again.returncode == 1, again.stderr
     assert json.loads(again.stdout)["downloaders"][0]["called"] == fetched
+
+
+def test_a_site_that_answers_only_with_errors_is_no_success(tmp_path):
+    quick = ("--delay", "0", "-s", "retries=1", "-s", "politeness.throttle=0.01", "-O", "x.jsonl")
+    with LoopbackSite({"/": Reply(500, body='<a href="/a">'), "/a": Reply(500)}) as site:
+        run = ("crawl", site.url(), *quick)
+        plain = crawler(*run, cwd=tmp_path)
+        gated = crawler(*run, "--fresh", "--fail-if", "status:5xx>10%", cwd=tmp_path)
+
+    assert plain.returncode == 1
+    assert "status codes  500 2" in plain.stdout
+    assert gated.returncode == 5
+    assert "quality gate not met: status:5xx>10%: status:5xx is 100%" in gated.stderr
+
+
+def test_a_limit_that_cut_the_crawl_off_is_reported(site, tmp_path):
+    run = ("crawl", site.url(), "--delay", "0", "--depth", "2", "--max-pages", "1")
+    text = crawler(*run, "--job", "a", cwd=tmp_path)
+    as_json = crawler(*run, "--job", "b", "--json", cwd=tmp_path)
+    again = crawler("report", "a", cwd=tmp_path)
+
+    assert text.returncode == as_json.returncode == 0
+    ended = (
+        "ended         page_limit: the crawl reached its limit of pages (setting: max_pages); run"
+    )
+    assert ended in text.stdout
+    assert ended in again.stdout
+    assert json.loads(as_json.stdout)["reason"] == "page_limit"

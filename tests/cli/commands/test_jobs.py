@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from crawler import Job, crawl
+from crawler.spider import PageSpider
+
 from ..conftest import QUICK, crawler, job_of
 
 
@@ -14,8 +17,30 @@ def test_jobs_lists_them(linked, tmp_path):
     shown = crawler("jobs", cwd=tmp_path)
     [row] = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
 
-    assert re.match(r"crawls/127\.0\.0\.1_\d+ +finished +3 done", shown.stdout), shown.stderr
+    assert re.match(r"crawls/127\.0\.0\.1_\d+ +unfinished +3 done", shown.stdout), shown.stderr
+    assert shown.stdout.endswith("(page_limit)\n")
     assert (row["job"], row["done"], row["spider"]) == (job_of(linked), 3, "pages")
+    assert (row["state"], row["reason"]) == ("unfinished", "page_limit")
+
+
+def test_jobs_and_report_agree(linked, tmp_path):
+    """A job that has not begun is not finished, nor is one whose process was killed."""
+    with Job(tmp_path / "crawls/empty"):
+        pass
+    crawler("crawl", linked.url("/"), *QUICK, "--job", "crawls/whole", cwd=tmp_path)
+    job = Job(tmp_path / "crawls/library")
+    crawl(PageSpider(start_urls=[linked.url("/20")]), job=job, allow_private=True, robots=False)
+    job.close()
+
+    rows = map(json.loads, crawler("jobs", "--json", cwd=tmp_path).stdout.splitlines())
+    states = {row["job"].rpartition("/")[2]: row["state"] for row in rows}
+    reports = {name: crawler("report", name, cwd=tmp_path).stdout for name in states}
+
+    assert states == {"empty": "empty", "whole": "finished", "library": "finished"}
+    assert "ended         before a URL was admitted" in reports["empty"]
+    for name in ("whole", "library"):
+        assert "ended" not in reports[name]
+        assert "pages         " in reports[name]
 
 
 @pytest.fixture
