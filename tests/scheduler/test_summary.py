@@ -89,6 +89,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
             "failed": {},
             "refused": {},
             "turned_away": {},
+            "found_nearer": 0,
         },
         "retried": 0,
         "samples": {},
