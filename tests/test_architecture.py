@@ -40,7 +40,7 @@ ALLOWED = {
     "middleware": BASE | {"_lazy_import", "frontier", "spider"},
     "settings": BASE | {"fetch", "frontier", "module", "scheduler"},
     "analysis": BASE | {"feed", "middleware", "module", "spider"},
-    "job": BASE | {"feed", "frontier"},
+    "job": BASE | {"feed", "frontier", "module"},
     "report": BASE | {"buffer", "frontier", "module", "scheduler"},
     "result": BASE | {"buffer", "middleware", "scheduler", "spider"},
     "compose": BASE

@@ -109,6 +109,8 @@ def drawn(moment: Moment) -> Group:
     limit = bottleneck(moment)
     if limit:
         parts.append(Text(limit, style="yellow"))
+    if moment.summary.error_lines:
+        parts.append(Text(errors(moment.summary), style="red"))
     if len(moment.hosts) > 1:
         parts.append(_table(moment.hosts[:_HOSTS]))
     return Group(*parts)
@@ -141,6 +143,11 @@ def stages(summary: Summary) -> str:
         f"pipeline {_handling(summary.pipelines)}/{workers['pipeline_workers']}"
         f" ({summary.item_pool.total} wait)"
     )
+
+
+def errors(summary: Summary) -> str:
+    """Return the line of code with the most errors, and how many there are in all."""
+    return printable(f"{summary.errors.reported} errors, most at {summary.error_lines[0]}")
 
 
 def bottleneck(moment: Moment) -> str:

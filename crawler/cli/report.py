@@ -37,8 +37,14 @@ def report_rows(summary: Summary, reason: str, progress: Progress, feeds: Iterab
     limit = _bottleneck(*progress.bottlenecks.longest)
     ended = explain_end(reason)
     rows = [("ended", ended)] if ended else []
-    rows += _outcomes(summary) + _speed(summary) + limit + _slow(progress.slowest_hosts)
+    rows += _outcomes(summary) + error_rows(summary.error_lines)
+    rows += _speed(summary) + limit + _slow(progress.slowest_hosts)
     return rows + [("records", _written(feed)) for feed in feeds]
+
+
+def error_rows(lines: Iterable[object]) -> list[tuple[str, str]]:
+    """Return a row for each line of code with errors."""
+    return [("" if number else "errors at", str(line)) for number, line in enumerate(lines)]
 
 
 def print_rows(console: Console, rows: Rows) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """*status* is done, failed or refused; *reason* is the kind of failure or refusal."""
+    """
+    *status* is done, failed or refused; *reason* is the kind of failure or refusal.
+
+    *detail* is for people: where a callback failed, and how.
+    """
 
     status: str
     reason: str = ""
+    detail: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.status}({self.reason})" if self.reason else self.status
@@ -19,8 +24,8 @@ class Outcome:
 DONE = Outcome("done")
 
 
-def failed(kind: str) -> Outcome:
-    return Outcome("failed", kind)
+def failed(kind: str, detail: str = "") -> Outcome:
+    return Outcome("failed", kind, detail)
 
 
 def refused(reason: str) -> Outcome:

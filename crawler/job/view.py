@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +19,7 @@ from ..errors import InvalidURL, JobError
 from ..frontier import Fingerprint, UrlCounts
 from ..frontier.durable.rows import seal
 from ..frontier.durable.schema import FORMAT
+from ..module.errors_by_line import ErrorLine, ErrorsByLine
 from .directory import LOCK, STATE, read_about
 
 _COLUMNS = (
@@ -58,7 +59,7 @@ class Story:
     *status* is done, failed, refused or turned_away, or pending. Times are seconds since
     1970; *code*, *bytes* and *seconds* are those of the last response. *depth* is that at
     which it was fetched; *nearest_depth* is the smallest at which it was found, *nearest_on*
-    that page.
+    that page. *trace* is the traceback of the first error at the line where its callback failed.
     """
 
     url: str
@@ -75,12 +76,14 @@ class Story:
     ended: float | None
     nearest_depth: int
     nearest_on: str | None
+    trace: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-_FIELDS = Story.__slots__
+#: The fields in the order in which they are selected.
+_FIELDS = Story.__slots__[:-1]
 
 
 class JobView:
@@ -191,7 +194,22 @@ class JobView:
         except InvalidURL:
             key = b""
         query = _STORIES.format(nearer=self._nearer)
-        return [_story(row) for row in self._rows(query, (key, url, json.dumps(url)))]
+        rows = self._rows(query, (key, url, json.dumps(url)))
+        return [self._with_trace(_story(row)) for row in rows]
+
+    def _with_trace(self, story: Story) -> Story:
+        """Return *story* with the traceback of its error, or of the first one of its line."""
+        if story.status != "failed" or not story.attempts:
+            return story
+        traces = (one.trace for one in self.error_lines() if one.is_of(story.attempts[-1]))
+        return replace(story, trace=next(traces, ""))
+
+    def error_lines(self) -> list[ErrorLine]:
+        """Return the lines of code that raised errors, those with the most first."""
+        kept = ErrorsByLine()
+        if (fact := self.fact("errors")) is not None:
+            kept.continue_from(fact)
+        return kept.most()
 
     def _fingerprint(self) -> Fingerprint:
         """Return how the job makes its keys; formats before 3 do not say it."""

@@ -253,6 +253,9 @@ class Scheduler:
             if (figures := journal.store.fact("run")) is not None:
                 run.continue_from(figures)
             journal.include("run", run.figures)
+            if (kept := journal.store.fact("errors")) is not None:
+                run.stages.errors_by_line.continue_from(kept)
+            journal.include("errors", run.stages.errors_by_line.changes)
         return run
 
     def _stop_because(self, reason: str) -> None:

@@ -28,9 +28,11 @@ from ..errors import (
 from ..frontier import FrontierContract, Next, Outcome
 from ..http.logins import Logins
 from ..module import Analyzer, Downloader, Pipeline, Registrar
+from ..module.errors_by_line import ErrorsByLine
 from .args import ModuleArgs
 from .error_pool import ErrorPool
 from .meter import Meter
+from .page_log import log_page
 from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
 from .workers import Stage
@@ -66,6 +68,7 @@ class Stages:
         items: Pool[tuple[Visit, Item]],
     ) -> None:
         self.meter = Meter()
+        self.errors_by_line = ErrorsByLine()
         self.logins = Logins()
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
         #: By id of the request, the result that a callback waits for: no parser gets the response.
@@ -160,6 +163,8 @@ class Stages:
             response = response.replace(request=request)
         if not visit.taken.is_robots:
             self.meter.count(response)
+            if log.isEnabledFor(logging.INFO):
+                log_page(response)
         return response
 
     def _end(self, visit: Visit, result: Response | ModuleError, outcome: Outcome) -> None:
@@ -291,7 +296,7 @@ class Stages:
     # -- failures ---------------------------------------------------------------------------
 
     def _report(self, visit: Visit, error: ModuleError) -> None:
-        visit.fail(error.kind)
+        visit.fail(error.kind, self.errors_by_line.add(error))
         awaited = self.awaited.get(visit.request.id)
         if awaited is not None:
             awaited.set_exception(error)

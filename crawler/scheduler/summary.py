@@ -18,6 +18,8 @@ from .run import ITEM_COUNTS, Run
 
 #: The arguments of Scheduler.init().
 Args = tuple[RequestArgs, DataArgs, ModuleArgs]
+#: The number of lines of code in a summary.
+_MOST_ERROR_LINES = 10
 #: Seconds between two live summaries.
 _INTERVAL = 1.0
 
@@ -72,6 +74,8 @@ class Summary:
     moved: int
     items: ItemCounts
     errors: ErrorCounts
+    #: The lines of callbacks and pipelines that raised the most errors.
+    error_lines: tuple[str, ...]
     responses: int
     bytes: int
     status_codes: Mapping[int, int]
@@ -127,6 +131,7 @@ def summarize(
         cpu=meter.cpu,
         items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
         errors=ErrorCounts(run.errors.reported, run.errors.dropped),
+        error_lines=tuple(map(str, run.stages.errors_by_line.most(_MOST_ERROR_LINES))),
         responses=meter.responses,
         bytes=meter.bytes,
         status_codes=dict(sorted(meter.statuses.items())),

@@ -39,10 +39,10 @@ class Visit:
         #: Whether it occupies a download worker.
         self.has_slot = True
 
-    def fail(self, kind: str) -> None:
+    def fail(self, kind: str, detail: str = "") -> None:
         """Set the outcome, unless an earlier failure did."""
         if self.outcome is DONE:
-            self.outcome = failed(kind)
+            self.outcome = failed(kind, detail)
 
 
 class Visits:

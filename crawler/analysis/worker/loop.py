@@ -13,6 +13,7 @@ from ...errors import ModuleError, Refusal, StateError
 from ...feed.record import as_record
 from ...middleware.spider.chain import SpiderChain
 from ...module.base import describe, one_of
+from ...module.error_line import line_of
 from ...module.remote.frames import Frame
 from ...serialization import error_from_dict, request_to_dict, response_from_dict
 from ...url import resolve_or_keep
@@ -111,7 +112,8 @@ def _failure_message(failures: list[BaseException]) -> dict[str, Any]:
         error = one_of([one.__cause__ or one for one in failures], "findings failed")
         reason, kind = describe(error), "parse"
     trace = "".join(traceback.format_exception(error)) if error is not None else ""
-    return {"failed": {"reason": reason, "kind": kind, "trace": trace}}
+    place = line_of(error) if error is not None else None
+    return {"failed": {"reason": reason, "kind": kind, "trace": trace, "place": place}}
 
 
 def _fetched(message: dict[str, Any], body: bytes) -> Response:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..job_paths import job_at, last_job
-from ..options import JOBS, json_option, verbose_option
-from ..text import listed, total
+from ..options import JOBS, is_verbose, json_option, verbose_option
+from ..text import listed, printable_lines, total
 
 if TYPE_CHECKING:
     from ...job.view import JobView
@@ -44,17 +44,24 @@ def report(job: str | None, as_json: bool) -> None:
         from ..live_view import Screen
         from ..report import print_rows
 
-        print_rows(Screen(soft_wrap=True), final["rows"])
+        console = Screen(soft_wrap=True)
+        print_rows(console, final["rows"])
+        if is_verbose():
+            for line in view.error_lines():
+                console.print(printable_lines(line.trace), markup=False, highlight=False)
 
 
 def _figures(view: JobView) -> dict[str, Any]:
     """Return the figures that are certain without a final report."""
     from dataclasses import asdict
 
+    from ..report import error_rows
+
     counts = view.counts()
     rows = [("pages", f"{counts.done} done, {total(counts.failed)} failed, {counts.pending} left")]
     named = {"failed": counts.failed, "refused": counts.refused, "turned away": counts.turned_away}
     rows += [(label, listed(reasons)) for label, reasons in named.items() if reasons]
+    rows += error_rows(view.error_lines())
     rows += [("running", view.user)] if view.user else _NOT_FINISHED.get(view.state, [])
     summary = {"urls": asdict(counts), "user": view.user, "state": view.state}
     return {"rows": rows, "summary": summary}

@@ -100,6 +100,7 @@ def _lines(path: Path, story: Story) -> Iterator[str]:
         took = f" in {story.seconds:.3f} s" if story.seconds is not None else ""
         yield f"  {'':19}  answered {story.code}, {story.bytes} bytes{took}"
     yield f"  {_when(story.ended)}  {_ending(story)}"
+    yield from (f"  {'':19}  {line}" for line in story.trace.splitlines())
 
 
 def _place(page: str | None) -> str:

@@ -109,9 +109,10 @@ def ended(
     status, reason = outcome.status, outcome.reason
     code, size, seconds = answer or (None, None, None)
     redirects = attempts = None
-    if request is not None and (request.redirects or request.attempts):
+    if request is not None and (request.redirects or request.attempts or outcome.detail):
         chain = (*request.redirects[1:], request.url) if request.redirects else ()
-        redirects, attempts = _json(chain), _json(request.attempts)
+        last = (outcome.detail,) if outcome.detail else ()
+        redirects, attempts = _json(chain), _json((*request.attempts, *last))
     end = (number, status, reason, code, size, seconds, redirects, attempts, time.time())
     return (*end, seal(number, status, reason, redirects))
 

@@ -38,14 +38,22 @@ class ChildError(CrawlerError):
     *kind* is "crashed" if the page ended the worker, or the worker could not be started.
     """
 
-    def __init__(self, reason: str, kind: str = "crashed", trace: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        kind: str = "crashed",
+        trace: str = "",
+        place: tuple[str, int] | None = None,
+    ) -> None:
         super().__init__(f"{reason}\n{trace}" if trace else reason)
         self.reason = reason
         self.kind = kind
         self.trace = trace
+        #: File and line of the callback.
+        self.place = place
 
-    def __reduce__(self) -> tuple[type[ChildError], tuple[str, str, str]]:
-        return type(self), (self.reason, self.kind, self.trace)
+    def __reduce__(self) -> tuple[type[ChildError], tuple[Any, ...]]:
+        return type(self), (self.reason, self.kind, self.trace, self.place)
 
 
 class RemoteAnalyzer(Analyzer):

@@ -126,3 +126,38 @@ def test_items_after_a_closed_pipe_are_written_by_the_next_run(tmp_path):
 
     titles = sorted(json.loads(line)["title"] for line in [*lines, *second.stdout.splitlines()])
     assert titles == [str(n) for n in range(8)], second.stderr
+
+
+FAILING = """
+from crawler import Spider
+
+class Prices(Spider):
+    start_urls = [{url!r}]
+
+    def parse(self, response):
+        yield from response.links()
+        yield {{"price": {{}}["price"]}}
+"""
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_errors_of_callbacks_are_shown_by_their_line(linked, tmp_path, analyzers):
+    (tmp_path / "prices.py").write_text(FAILING.format(url=linked.url("/")))
+    settings = (f"analyzers={analyzers}", "delay=0", "robots=no")
+    options = ("--job", "crawls/p", *(f"-s{setting}" for setting in settings))
+
+    run = crawler("run", "prices.py", *options, "-L", "info", cwd=tmp_path)
+    report = crawler("report", "crawls/p", "-v", cwd=tmp_path)
+    why = crawler("why", linked.url("/0"), cwd=tmp_path)
+
+    line = "prices.py:9 KeyError: 'price'"
+    assert f"{line}, on {linked.url('/')}" in run.stderr
+    assert re.search(rf"errors at +{re.escape(line)} × \d+, first {linked.url('/')}", run.stderr)
+    assert f"first {linked.url('/')}" in report.stdout
+    assert "Traceback" in report.stdout
+    assert f"attempt 1: {line}" in why.stdout
+    assert "Traceback" in why.stdout
+    assert re.search(
+        rf"200  \d+ ms  \d+ bytes  depth 1  {linked.url('/0')}  found on {linked.url('/')}",
+        run.stderr,
+    )
