@@ -12,8 +12,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-import gevent
-
 from ..html_tokens import (
     AFTER_NAME,
     ATTRIBUTES,
@@ -28,6 +26,7 @@ from ..html_tokens import (
     TAG_END,
     first_attributes,
 )
+from .turns import in_turns
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,8 +40,6 @@ _DENSEST, _SOME = 24, 2000
 FORMATTING = _words("b big code em font i nobr s small strike strong tt u")
 #: Formatting elements that may be open at once.
 _MOST_FORMATTING = 16
-#: Tags after which other greenlets run.
-_TURN = 1 << 13
 
 VOID = _words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param"
@@ -145,15 +142,13 @@ class _Flattening:
 
     def parts(self) -> list[str]:
         """Read the text to its end and return what was written."""
-        position, tags = 0, 0
-        most = _SOME + len(self._html) // _DENSEST
-        while position < len(self._html) and tags < most:
+        position = 0
+        for _ in in_turns(range(_SOME + len(self._html) // _DENSEST)):
+            if position >= len(self._html):
+                break
             token = self._token(position)
             self._parts.append(token[1])
             position = self._read(token) if token[4] else self._after_odd(token.end())
-            tags += 1
-            if not tags % _TURN:
-                gevent.sleep(0)
         if position < len(self._html):
             self._pop(0)
             self._parts += _LINK.findall(self._html, position)

@@ -12,7 +12,7 @@ from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
 from .html_tree import parse, tree_of
-from .news_feed import parse_news_feed
+from .news_feed import news_links
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
 from .resolve_href import HrefResolver
 from .sitemap import GZIP, parse_sitemap
@@ -170,7 +170,7 @@ def _found(
         return _in_tree(response, attributes, css, nofollow)
     if kind in _SITEMAPS:
         return _in_sitemap(response), None
-    return _in_news_feed(response) if kind in _NEWS_FEEDS else iter(()), None
+    return news_links(response.text, response.url) if kind in _NEWS_FEEDS else iter(()), None
 
 
 def _kind(response: Response) -> str:
@@ -223,12 +223,6 @@ def _page_url(resolver: HrefResolver, href: str) -> str:
 def _in_sitemap(response: Response) -> Iterator[str]:
     resolver = HrefResolver(response, response.url)
     return (resolver(entry.loc) for entry in parse_sitemap(response.body).entries)
-
-
-def _in_news_feed(response: Response) -> Iterator[str]:
-    declared = response.headers.get("content-type", "")
-    news = parse_news_feed(response.body, response.url, content_type=declared)
-    return (entry.link for entry in news.entries if entry.link is not None)
 
 
 def _elements(tree: LexborHTMLParser, tags: Collection[str], css: str | None) -> list[LexborNode]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +47,16 @@ def parse_news_feed(body: bytes, url: str = "", *, content_type: str = "") -> Ne
             base = _base(record, base)
             title = title or _line(record.values().get("title"))
     return NewsFeed(title, tuple(entries))
+
+
+def news_links(text: str, url: str) -> Iterator[str]:
+    """Yield the links of the entries of the news feed at *url*, reading *text* on the way."""
+    base = url
+    for record in records(text, _ROOTS | _ENTRIES):
+        if record.name.rpartition(":")[2] not in _ENTRIES:
+            base = _base(record, base)
+        elif link := _link(record, _base(record, base)):
+            yield link
 
 
 def _entry(record: Element, base: str) -> NewsEntry:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Collection, Iterator
 from html.entities import html5
 
+from .turns import in_turns
+
 # Everything but text. A match ends at the next "<" or at its end mark: the time is linear.
 _MARKUP = re.compile(
     r"""
@@ -98,56 +100,39 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
     A record also ends where the next one begins, and where the text ends. A field without an
     end is left out, because it may be cut.
     """
-    reader, end = _Reader(names), 0
-    for token in _MARKUP.finditer(text):
-        if reader.field is not None:
-            reader.field.add(_unescape(text[end : token.start()]) + (token["cdata"] or ""))
+    record: Element | None = None
+    field: Element | None = None
+    end = 0
+    for token in in_turns(_MARKUP.finditer(text)):
+        close, tag, attributes, cdata = token.groups()
+        if field is not None:
+            field.add(_unescape(text[end : token.start()]) + (cdata or ""))
         end = token.end()
-        if token.lastgroup == "attributes":
-            record = reader.end(token) if token["close"] else reader.start(token)
-            if record is not None:
+        if tag is None or (record is None and close):
+            continue
+        name = tag.lower()
+        if close:
+            if record and field and name in (field.name, record.name):
+                record.fields.append(field)
+                field = None
+            if record and name == record.name:
                 yield record
-    if reader.record is not None:
-        yield reader.record
-
-
-class _Reader:
-    """The record and its field that are being read, if any."""
-
-    def __init__(self, names: Collection[str]) -> None:
-        self._names = names
-        self.record: Element | None = None
-        self.field: Element | None = None
-
-    def start(self, token: re.Match[str]) -> Element | None:
-        """Begin the element that *token* opens; return the record that ends because of it."""
-        element = Element(token["name"].lower(), token["attributes"])
-        if _local(element.name) in self._names:
-            ended, self.record, self.field = self.record, element, None
-            return ended
-        if self.record is not None and self.field is None:
-            if token["attributes"].endswith("/"):
-                self.record.fields.append(element)
-            else:
-                self.field = element
-        return None
-
-    def end(self, token: re.Match[str]) -> Element | None:
-        """End the element that *token* closes; return it if it is the record."""
-        name, record, field = token["name"].lower(), self.record, self.field
-        if record is None:
-            return None
-        if field is not None and name in (field.name, record.name):
-            record.fields.append(field)
-            self.field = None
-        if name != record.name:
-            return None
-        self.record = None
-        return record
+                record = None
+        elif _local(name) in names:
+            if record:
+                yield record
+            record, field = Element(name, attributes), None
+        elif record and not field:
+            field = Element(name, attributes)
+            if attributes.endswith("/"):
+                record.fields.append(field)
+                field = None
+    if record:
+        yield record
 
 
 def _local(name: str) -> str:
-    return name[name.rfind(":") + 1 :]
+    return name[name.rfind(":") + 1 :] if ":" in name else name
 
 
 def _unescape(text: str) -> str:
