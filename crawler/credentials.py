@@ -1,4 +1,4 @@
-"""User and password in a URL: taken out when a request is made, and hidden in text that has them."""
+"""User and password: as a header field, taken out of a URL, and hidden in text that has them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import ada_url
 
 #: The beginning of a URL without credentials, as most URLs with an "@" have it.
 _NONE = re.compile(r"https?://[^/?#\\@]*[/?#]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PASSWORD = re.compile(r"(:[/\\]{2}[^/\\?#\s:@]*):[^/\\?#\s]*@")
 
 
@@ -29,7 +30,20 @@ def split_credentials(url: str) -> tuple[str, str | None]:
     if not (user or password):
         return url, None
     parsed.username = parsed.password = ""
-    return parsed.href, f"Basic {b64encode(user + b':' + password).decode()}"
+    return parsed.href, _basic(user, password)
+
+
+def basic_login(user: str, password: str) -> str:
+    """Return the Authorization field of *user* (Basic, RFC 7617)."""
+    if ":" in user or _CONTROL.search(user + password):
+        raise ValueError(
+            "user must have no colon, and neither user nor password control characters"
+        )
+    return _basic(user.encode(), password.encode())
+
+
+def _basic(user: bytes, password: bytes) -> str:
+    return f"Basic {b64encode(user + b':' + password).decode()}"
 
 
 def without_credentials(url: str) -> str:

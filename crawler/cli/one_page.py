@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from ..data import Request, Response
 
 
-def fetch_page(url: str, assigned: Sequence[str]) -> Response:
-    """Fetch *url* and follow its redirects; raise a one-line error if that fails."""
+def fetch_page(page: str | Request, assigned: Sequence[str]) -> Response:
+    """Fetch a URL or a request and follow its redirects; raise a one-line error if that fails."""
     from ..data import Request
     from ..errors import FetchError, InvalidURL
     from ..http.redirect import is_redirect
     from ..url import hosts_by_address
 
-    request = Request(url, trusted=hosts_by_address([url]))
+    request = Request(page) if isinstance(page, str) else page
+    url = request.url
+    request = request.trusting(hosts_by_address([url]))
     with load_settings(assigned).fetch() as client:
         try:
             response = client(request)
@@ -45,7 +47,7 @@ def _followed(request: Request, response: Response) -> Request:
 
     hop = next_hop(request, response)
     first = hop.redirects[0]
-    if hop.url in hop.redirects:
+    if hop.url in hop.redirects and hop.method == request.method:  # not GET after a POST
         raise click.ClickException(
             f"{first}: redirect_loop: {request.url} redirects to {hop.url} again"
         )

@@ -11,6 +11,7 @@ import click
 
 from ..one_page import check_success, fetch_page
 from ..options import common_options, json_option
+from ..request_options import request_of, with_request_options
 from ..text import printable, printable_lines
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 @click.argument("url")
 @click.option("--headers", is_flag=True, help="Print the status and headers, not the body.")
 @json_option
+@with_request_options
 @common_options
-def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str]) -> None:
+def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str], **request: Any) -> None:
     """Fetch one page as a crawl would, and print it.
 
     The command follows redirects and does not read robots.txt. It exits with 1 if the status is
@@ -31,8 +33,13 @@ def fetch(url: str, headers: bool, as_json: bool, assigned: Sequence[str]) -> No
     On a terminal it prints text, with control characters made visible; to a file or a pipe it
     writes the bytes of the body. With --json it prints one object: url, status, headers, elapsed
     (seconds) and, without --headers, text.
+
+    Cookies, the login, the body and most header fields of the request are not sent to another
+    origin that it redirects to.
+
+    Example: crawler fetch https://example.org/api -H 'Accept: application/json' --json
     """
-    response = fetch_page(url, assigned)
+    response = fetch_page(request_of(url, **request), assigned)
     if as_json:
         click.echo(json.dumps(_as_dict(response) | ({} if headers else {"text": response.text})))
     elif headers:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode
-
+from ...credentials import basic_login
 from .headers import DefaultHeaders
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class HttpAuth(DefaultHeaders):
@@ -19,9 +15,4 @@ class HttpAuth(DefaultHeaders):
     """
 
     def __init__(self, user: str, password: str, origin: str) -> None:
-        if ":" in user or _CONTROL.search(user + password):
-            raise ValueError(
-                "user must have no colon, and neither user nor password control characters"
-            )
-        token = b64encode(f"{user}:{password}".encode()).decode()
-        super().__init__({"Authorization": f"Basic {token}"}, origin)
+        super().__init__({"Authorization": basic_login(user, password)}, origin)
