@@ -5,8 +5,9 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any
 
-#: If the hub slept for so many seconds, an event woke it; otherwise one was there before.
-_SLEPT = 0.0002
+#: If the hub slept for so many seconds, and this part of the time for which it was busy before,
+#: an event woke it. Otherwise one was there before, and only the kernel took its time.
+_SLEPT, _PART = 0.0002, 1 / 8
 #: Priorities of libev: after everything else that runs before the hub sleeps, and before
 #: everything that runs when it wakes.
 _LAST, _FIRST = -2, 2
@@ -40,5 +41,6 @@ class HubClock:
 
     def _wakes(self) -> None:
         now = monotonic()
-        self.looked = now if now - self._slept_at > _SLEPT else self._woke_at
+        slept, busy = now - self._slept_at, self._slept_at - self._woke_at
+        self.looked = now if slept > _SLEPT + _PART * busy else self._woke_at
         self._woke_at = now

@@ -36,13 +36,16 @@ class NameLookup:
 
     libcurl does this in a few threads, which such names can hold. It still looks up names
     without a dot and those in ``.local``: the system may know them by other means than
-    /etc/hosts and name servers.
+    /etc/hosts and name servers. And it looks up all names on libuv, where gevent's c-ares
+    crashes when it is closed.
     """
 
     def __init__(self, hub: Hub, **options: Any) -> None:
         self._loop = hub.loop
+        self._is_able = _HAS_CARES and "libev" in type(hub.loop).__module__
         self._options = {"tries": _TRIES, **options}
         self._channel: Any = None
+        self._is_closed = False
         self._has_ipv6 = False
         self._pending: dict[str, AsyncResult[Any]] = {}
 
@@ -56,7 +59,7 @@ class NameLookup:
             host, port = urls.host(url), urls.port(url)
         except ValueError:
             return []
-        if not _is_looked_up(host):
+        if not (self._is_able and _is_looked_up(host)):
             return []
         addresses = ",".join(self._addresses(host, timeout))
         # libcurl knows a name with a final dot as another one.
@@ -65,11 +68,16 @@ class NameLookup:
     def refresh(self) -> None:
         """Read the configuration of the system again before the next lookup."""
         if not self._pending:
-            self.close()
+            self._end_channel()
 
     def close(self) -> None:
+        """Fail the lookups that are pending."""
+        self._is_closed = True
+        self._end_channel()
+
+    def _end_channel(self) -> None:
         if self._channel is not None:
-            self._channel.destroy()
+            self._loop.run_callback(self._channel.destroy)  # not from one of its own callbacks
             self._channel = None
 
     def _addresses(self, host: str, timeout: float) -> Iterable[str]:
@@ -112,7 +120,7 @@ class NameLookup:
         return [*ipv6[:_MOST_ADDRESSES], *ipv4[:_MOST_ADDRESSES]]
 
     def _error(self, host: str, error: BaseException) -> FetchError:
-        if self._channel is None:
+        if self._is_closed:
             return FetchError("network", "the fetcher was closed")
         if none_left():
             return FetchError("descriptors", "this process has no file descriptor left")
@@ -120,9 +128,7 @@ class NameLookup:
 
 
 def _is_looked_up(host: str) -> bool:
-    return (
-        _HAS_CARES and "." in host and not (urls.is_address(host) or host.endswith(_OF_THE_SYSTEM))
-    )
+    return "." in host and not (urls.is_address(host) or host.endswith(_OF_THE_SYSTEM))
 
 
 def _has_ipv6() -> bool:

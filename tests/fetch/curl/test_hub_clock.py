@@ -27,20 +27,20 @@ def clock():
 
 def test_what_happens_while_the_hub_does_not_run_may_have_happened_when_it_began(clock):
     gevent.sleep(0.01)
-    looked = clock.looked
     before = time.monotonic()
     block(0.2)
     gevent.sleep(0)  # the hub looks, and does not sleep
 
-    assert clock.looked - looked < 0.1
     assert clock.looked <= before
 
 
 def test_what_wakes_the_hub_has_just_happened(clock):
-    before = time.monotonic()
-    gevent.sleep(0.05)
-
-    assert clock.looked > before + 0.02
+    for _ in range(50):  # on a busy machine the process may sleep before the hub does
+        before = time.monotonic()
+        gevent.sleep(0.02)
+        if clock.looked > before + 0.01:
+            return
+    pytest.fail("an event never wakes the hub")
 
 
 def test_a_closed_clock_does_not_run(clock):

@@ -9,6 +9,8 @@ from crawler.fetch import any_address
 from crawler.fetch.curl.kept_connections import KeptConnections
 from crawler.testing import LoopbackSite, Wire, faults
 
+from ..certificates import server_tls
+
 UNASKED = faults.head("content-length: 8") + b"unasked!"
 
 
@@ -32,12 +34,13 @@ class Later:
         assert self._is_sent.wait(20)
 
 
+@pytest.mark.parametrize("tls", [None, server_tls()], ids=["plain", "TLS"])
 @pytest.mark.parametrize("more", [UNASKED, b"x"])
-def test_what_nobody_asked_for_is_no_reply_to_the_next_request(serve, more):
+def test_what_nobody_asked_for_is_no_reply_to_the_next_request(serve, more, tls):
     later = Later(more)
-    site = serve({"/": later.page, "/next": "next"})
+    site = serve({"/": later.page, "/next": "next"}, tls=tls)
 
-    with CurlFetch(allow_address=any_address) as fetch:
+    with CurlFetch(allow_address=any_address, verify=False) as fetch:
         assert fetch(Request(site.url())).body == b"first"
         later.send()
         assert [fetch(Request(site.url("/next"))).body for _ in range(3)] == [b"next"] * 3
