@@ -158,6 +158,7 @@ def _init_scheduler(
         job.journal.commits.on_failure = result.fail
         requests = replace(requests, journal=job.journal)
         modules = replace(modules, on_stuck=job.on_stuck)
+    modules = replace(modules, on_add=result.passed)
     if type(result.spider).on_error is not Spider.on_error:
         modules = replace(modules, on_error=result.chain.any_error)
     result.scheduler.init(requests, settings.data_args(), modules)
@@ -213,13 +214,17 @@ class _FirstRequests:
         return {*urls.hosts_by_address(named if isinstance(named, Collection) else ())}
 
     def __iter__(self) -> Iterator[Request]:
+        is_empty = True
         for found in first_requests(self._chain.spider):
             url = getattr(found, "url", found)
             if isinstance(url, str) and not self._is_led_by_a_page:
                 self._trusted.update(urls.hosts_by_address([url]))
             request = self._passed(found)
             if request is not None:
+                is_empty = False
                 yield request.trusting(self._trusted)
+        if is_empty and (more := self._chain.next_request()) is not None:
+            yield more.trusting({*urls.hosts_by_address([more.url])})
 
     def fetch(self, request: Request) -> Response:
         """Fetch a page before the crawl runs."""

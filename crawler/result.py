@@ -44,6 +44,8 @@ class CrawlResult:
         self._items = Pool[tuple[Any]](100, 10)
         self._unread: list[tuple[Any]] = []
         self._main: gevent.Greenlet[..., None] | None = None
+        #: The last request of next_request().
+        self._next: Request | None = None
 
     def __iter__(self) -> Iterator[Any]:
         try:
@@ -116,6 +118,13 @@ class CrawlResult:
             self._items.put((item,))
         return item
 
+    def passed(self, added: Any) -> Any:
+        """Return a request or item that was added after all hooks; None if one dropped it."""
+        if not isinstance(added, Request):
+            return self.chain.item(added)
+        # What next_request() returns has passed them.
+        return added if added is self._next else self.chain.request(added)
+
     def run(self, first: Iterator[Request], cleanup: ExitStack) -> None:
         """Start the crawl; *cleanup* is closed when it ends, or if it cannot start."""
         try:
@@ -134,6 +143,7 @@ class CrawlResult:
                 more = self.chain.next_request()
                 if more is None:
                     break
+                self._next = more
                 self.scheduler.add(more)
             if self.scheduler.status is Status.STARTED:
                 self.reason = self.reason or self.summary.reason or "finished"

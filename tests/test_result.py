@@ -2,6 +2,8 @@ import gevent
 import pytest
 
 from crawler import Spider, crawl, stream
+from crawler.errors import PipelineError
+from crawler.job import Job
 from crawler.middleware.spider.contract import SpiderMiddleware
 from crawler.testing import Reply, Site, generated_site
 
@@ -64,12 +66,6 @@ def test_next_request_is_asked_when_there_is_nothing_left():
         def next_request(self, spider):
             return self.urls.pop(0) if self.urls else None
 
-    class Lone(Titles):
-        start_urls = ["http://site.test/"]
-
-        def parse(self, response):
-            yield {"title": response.title}
-
     result = crawl(Lone(), fetch=Site(SITE), middlewares=[More], **FREE)
 
     assert [item["title"] for item in result.items] == ["Home", "A", "B"]
@@ -123,3 +119,87 @@ def test_a_start_page_that_is_no_success_is_exit_code_1(status, code):
     assert (result.summary.urls.done, dict(result.summary.urls.failed)) == (2, {})
     assert result.summary.unsuccessful_starts == code
     assert result.exit_code == code
+
+
+def test_a_spider_may_have_nothing_but_next_request():
+    class Queue(Spider):
+        urls = ["http://site.test/a", "http://site.test/b"]
+
+        def next_request(self):
+            return self.urls.pop(0) if self.urls else None
+
+        def parse(self, response):
+            yield {"title": response.title}
+
+    result = crawl(Queue(), fetch=Site(SITE), **FREE)
+
+    assert [item["title"] for item in result.items] == ["A", "B"]
+
+
+class Lone(Titles):
+    """Follows no links."""
+
+    def parse(self, response):
+        yield {"title": response.title}
+
+
+class Marks(SpiderMiddleware):
+    """Drops what has an "x", and marks and notes the rest."""
+
+    def __init__(self):
+        self.seen = []
+
+    def process_request(self, request, response, spider):
+        self.seen.append(request.url)
+        return None if "x" in request.url else request
+
+    def process_item(self, item, response, spider):
+        return None if "x" in item else item | {"marked": True}
+
+
+def test_what_is_added_to_a_crawl_passes_its_hooks():
+    marks = Marks()
+    with stream(Lone(), fetch=Site(SITE), middlewares=[marks], **FREE) as result:
+        assert result.scheduler.add("http://site.test/a")
+        assert not result.scheduler.add("http://site.test/x")
+        result.scheduler.join(10)
+    assert marks.seen.count("http://site.test/a") == 1
+    assert "http://site.test/x" in marks.seen
+
+
+def test_next_requests_pass_the_hooks_once():
+    class Queue(Lone):
+        urls = ["http://site.test/a"]
+
+        def next_request(self):
+            return self.urls.pop(0) if self.urls else None
+
+    marks = Marks()
+    crawl(Queue(), fetch=Site(SITE), middlewares=[marks], **FREE)
+
+    assert marks.seen.count("http://site.test/a") == 1
+
+
+def test_an_item_can_be_added_to_a_crawl(tmp_path):
+    def strict(item):
+        return item if "bad" not in item else item["price"]
+
+    class Strict(Titles):
+        pipelines = [strict]
+
+    feed = tmp_path / "items.jsonl"
+    with Job(tmp_path / "job") as job:
+        job.open_feed(str(feed))
+        result = stream(Strict(), fetch=Site(SITE), middlewares=[Marks()], job=job, **FREE)
+        assert result.scheduler.add_item({"n": 1})
+        assert not result.scheduler.add_item({"x": 1})
+        with pytest.raises(PipelineError):
+            result.scheduler.add_item({"bad": 1})
+        with pytest.raises(ValueError, match="must be a mapping"):
+            result.scheduler.add_item(5)
+        found = list(result)
+
+    assert {"n": 1, "marked": True} in found
+    items = result.summary.items
+    assert (items.found, items.processed, items.failed, items.dropped) == (6, 4, 1, 1)
+    assert feed.read_text().count('"n"') == 1

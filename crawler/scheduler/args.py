@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ..data import Request
 from ..errors import ModuleError
@@ -113,7 +114,8 @@ class ModuleArgs:
     *time_limit* is the number of seconds that a module may work on one datum before it is
     interrupted. A module that never yields to the hub cannot be interrupted: after three times
     the limit, *on_stuck* is called with the request, in a separate thread. *on_error* is called
-    with every error of every stage, and returns requests to add. Of the links and requests that
+    with every error of every stage, and returns requests to add. *on_add* is called with what
+    add() and add_item() get, and returns what is used instead, or None to drop it. Of the links and requests that
     are found on one page, *max_links* are admitted, None means all; a sitemap may have 50,000.
     """
 
@@ -128,6 +130,7 @@ class ModuleArgs:
     memory: Memory = field(default=Memory())
     on_stuck: Callable[[Request], object] | None = None
     on_error: Callable[[ModuleError], Iterable[Request]] | None = None
+    on_add: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():

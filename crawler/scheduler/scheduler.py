@@ -6,12 +6,12 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import gevent
 
 from .. import url as urls
-from ..data import Request, Response
+from ..data import Item, Request, Response, is_item
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures, cut_off_by
 from ..module import Module, Registrar
@@ -24,6 +24,8 @@ from .summary import LiveSummary, Summary, summarize
 log = logging.getLogger(__name__)
 
 First = Request | str | Iterable[Request | str]
+#: The URL of the request of an item that was found on no page.
+_NO_PAGE = "about:blank"
 
 
 class Scheduler:
@@ -99,7 +101,30 @@ class Scheduler:
         """Offer one more request to the running crawl; return whether it was admitted."""
         self._life.need("add()", Status.STARTED)
         [request] = _requests(request)
-        return self._run.frontier.admit(self._run.stages.logins.learn(request)) is None
+        added: Request | None = self._passed(request)
+        if added is None:
+            return False
+        return self._run.frontier.admit(self._run.stages.logins.learn(added)) is None
+
+    def add_item(self, value: Any) -> bool:
+        """
+        Process an item that was found on no page, in this greenlet; return whether it was kept.
+
+        Raises PipelineError, after that was reported and counted, if a processor fails.
+        """
+        self._life.need("add_item()", Status.STARTED)
+        if not is_item(value):
+            raise ValueError(f"an item must be a mapping or a dataclass, not {value!r:.200}")
+        origin = Request(_NO_PAGE)
+        passed = self._passed(value)
+        kept = self._run.stages.add_item(None if passed is None else Item(passed, origin))
+        if self._request_args.journal is not None:
+            self._request_args.journal.fetched_aside(origin)
+        return kept
+
+    def _passed(self, added: Any) -> Any:
+        on_add = self._module_args.on_add
+        return added if on_add is None else on_add(added)
 
     def fetch(self, request: Request | str) -> Response:
         """

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Generator, Iterable
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -275,8 +275,23 @@ class Stages:
     # -- process ----------------------------------------------------------------------------
 
     def process(self, visit: Visit, item: Item, timer: ModuleTimer) -> None:
-        if visit.taken.is_over:  # its page waits again, and will have this item again
-            return
+        if not visit.taken.is_over:  # else its page waits again, and will have this item again
+            self._process(item, timer)
+
+    def add_item(self, item: Item | None) -> bool:
+        """Process an *item* of no page; None is one that was dropped. Return whether it was kept."""
+        self.items_found += 1
+        if item is None:
+            self.items_dropped += 1
+            return False
+        try:
+            return self._process(item, nullcontext())
+        except ModuleError as error:
+            self.errors_by_line.add(error)
+            self._errors.report(error)
+            raise
+
+    def _process(self, item: Item, timer: AbstractContextManager[object]) -> bool:
         try:
             pipeline = self._registrar.get(Pipeline, timeout=_MODULE_WAIT)
             with timer:
@@ -292,6 +307,7 @@ class Stages:
             self.items_dropped += 1
         else:
             self.items_processed += 1
+        return kept is not None
 
     # -- failures ---------------------------------------------------------------------------
 

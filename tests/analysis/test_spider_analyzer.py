@@ -5,7 +5,7 @@ from crawler.analysis.spider_analyzer import analyzer_of
 from crawler.data import Request, Response
 from crawler.errors import AnalyzeError, DownloadError
 from crawler.middleware.spider.chain import SpiderChain
-from crawler.middleware.spider.contract import HttpError
+from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
 from crawler.spider import Spider
 
 URL = "http://site.test/"
@@ -83,3 +83,25 @@ def test_a_failed_download_goes_to_the_errback(analyzer):
     error = DownloadError("D1", Request(URL), "no such host", "dns")
 
     assert [item.value for item in analyzer.recover(error)] == [{"failed": "dns"}]
+
+
+def test_a_middleware_gets_the_unsuccessful_pages_that_it_wants():
+    class Gone(SpiderMiddleware):
+        handle_httpstatus_list = [404]
+
+        def process_response(self, response, request, spider):
+            yield {"gone": response.url}
+
+    class Other(SpiderMiddleware):
+        def process_response(self, response, request, spider):
+            yield {"other": response.url}
+
+    def findings(status):
+        analyzer = analyzer_of(SpiderChain([Gone, Other], Named()))
+        found = []
+        with pytest.raises(AnalyzeError, match=f"http_{status}"):
+            found.extend(item.value for item in analyzer.analyze(Response(URL, status)))
+        return found
+
+    assert findings(404) == [{"gone": URL}, {"failed": "http_404"}]
+    assert findings(500) == [{"failed": "http_500"}]

@@ -21,7 +21,11 @@ from .hooks import FAILURES, Failures, Hook, HookFigures
 log = logging.getLogger(__name__)
 
 #: The hooks that a middleware may override.
-_HOOKS = tuple(name for name in vars(SpiderMiddleware) if not name.startswith("_"))
+_HOOKS = tuple(
+    name
+    for name, value in vars(SpiderMiddleware).items()
+    if callable(value) and not name.startswith("_")
+)
 
 
 class SpiderChain:
@@ -55,6 +59,8 @@ class SpiderChain:
             for hook in ("process_response", "process_error")
             if not any(self._up_hooks.values()) and not any(hook in part for part in self._parts)
         }
+        if any(one.handle_httpstatus_list for one in self.middlewares):
+            self._plain.discard("process_error")
         self._next_requests = [
             (part["next_request"], {"spider": spider})
             for part in self._parts
@@ -107,6 +113,13 @@ class SpiderChain:
         passed: Request | None = self._up(first, None, None, failures)
         failures.raise_any()
         return passed
+
+    def item(self, item: Any) -> Any:
+        """Return an item of no page after all hooks; None if one dropped it. Raises what failed."""
+        failures = Failures()
+        passed = self._up(item, None, None, failures)
+        failures.raise_any()
+        return None if isinstance(passed, LostItem) else passed
 
     def next_request(self) -> Request | None:
         """
@@ -172,6 +185,8 @@ class SpiderChain:
     ) -> Iterator[Any]:
         own = self._hook(type(self.spider).__name__, _name(last.func), last, of_spider=True)
         given = [(part[hook], known) for part in self._parts if hook in part]
+        if hook == "process_error" and response is not None:
+            given = [*self._wanting(response), *given]
         failures = Failures()
         request: Request = known["request"]
         place = request.url if response is None else response.url, request.next_depth
@@ -181,6 +196,13 @@ class SpiderChain:
                 if passed is not None:
                     yield passed
         failures.raise_any()
+
+    def _wanting(self, response: Response) -> Iterator[tuple[Hook, Mapping[str, Any]]]:
+        """Yield process_response() of the middlewares that want *response* though it failed."""
+        known = {"response": response, "request": response.request, "spider": self.spider}
+        for middleware, part in zip(self.middlewares, self._parts, strict=True):
+            if response.status in middleware.handle_httpstatus_list and "process_response" in part:
+                yield part["process_response"], known
 
     def _up(
         self,

@@ -14,6 +14,7 @@ the next one is made only after the previous one has been taken.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ...data import Request, Response
@@ -40,7 +41,12 @@ class SpiderMiddleware:
 
     Hooks are called by keyword. A hook may block: only its page waits. One instance may serve
     several crawls, so keep the state of a crawl by its spider (PerSpider does).
+
+    process_response() gets successful responses, as the spider does, and those whose status is
+    in *handle_httpstatus_list*. The latter still fail, unless the spider wants them too.
     """
+
+    handle_httpstatus_list: Collection[int] = ()
 
     def process_response(self, response: Response, request: Request, spider: Any) -> Any:
         """
