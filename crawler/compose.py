@@ -16,13 +16,15 @@ from . import url as urls
 from .analysis.processes import remote_analyzers, started
 from .analysis.spider_analyzer import analyzer_of
 from .analysis.worker.handshake import refuse_in_a_worker
-from .credentials import without_credentials
+from .credentials import hide_passwords, without_credentials
 from .data import Request, Response
 from .errors import CrawlerError
 from .job.directory import Job
 from .middleware.download.chain import Middlewares
 from .middleware.download.contract import DownloadMiddleware
 from .middleware.download.cookies import Cookies
+from .middleware.download.headers import DefaultHeaders
+from .middleware.download.proxies import DefaultProxy
 from .middleware.spider.chain import SpiderChain
 from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
@@ -70,7 +72,7 @@ def stream(
         client = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         job = _open_job(job, cleanup)
         given = [*download_middlewares, *map(_instance, spider.download_middlewares)]
-        around = _with_cookies(given, settings, job)
+        around = _with_cookies([*given, *_set_by(settings)], settings, job)
         download = Middlewares(client if job is None else job.outputs.around(client), around)
         cleanup.callback(download.close)
         first = _FirstRequests(chain, partial(_fetch_aside, download, job))
@@ -134,6 +136,18 @@ def _with_cookies(
         cookies.restore(job.journal.store.fact("cookies") or {})
         job.journal.include("cookies", cookies.changes)
     return middlewares
+
+
+def fetch_with(client: Fetch, settings: Settings) -> Fetch:
+    """Return *client* with the header fields and the proxy of *settings* for its requests."""
+    return Middlewares(client, _set_by(settings))
+
+
+def _set_by(settings: Settings) -> Iterator[DownloadMiddleware]:
+    if settings.headers:
+        yield DefaultHeaders(settings.header_fields())
+    if settings.proxy is not None:
+        yield DefaultProxy(settings.proxy)
 
 
 def _instance(middleware: Any) -> DownloadMiddleware:
@@ -244,13 +258,17 @@ class _FirstRequests:
 
 def _description(spider: Spider, settings: Settings) -> dict[str, Any]:
     """Return a description of the job, for people to read."""
-    given = {name: values[-1].value for name, values in settings.origins.items()}
+    given = {name: _public(values[-1].value) for name, values in settings.origins.items()}
     return {
         "spider": spider.name,
         "start_urls": [without_credentials(url) for url in spider.start_urls],
         "settings": given,
         "source": _source_hash(spider),
     }
+
+
+def _public(value: Any) -> Any:
+    return hide_passwords(value) if isinstance(value, str) else value
 
 
 def _source_hash(spider: Spider) -> str:

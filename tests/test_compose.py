@@ -10,10 +10,12 @@ import gevent
 import pytest
 
 from crawler import CrawlResult, Refused, Request, Response, Spider, crawl
+from crawler.compose import fetch_with
 from crawler.errors import DownloadError, FetchError
 from crawler.job import Job, JobView
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
 from crawler.middleware.spider.referer import Referer
+from crawler.settings import Settings
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .sample_spider import FREE, SITE, AllLinks, ChoosyItems, Titles
@@ -487,3 +489,36 @@ def test_items_that_a_middleware_drops_or_fails_on_are_counted(analyzers):
 
     items = result.summary.items
     assert (items.found, items.processed, items.failed, items.dropped) == (2, 0, 1, 1)
+
+
+def test_the_header_fields_and_the_proxy_of_the_settings_go_with_every_request(tmp_path):
+    class Two(Titles):
+        def start(self):
+            yield "http://site.test/"
+            yield Request("http://site.test/a", headers={"x-a": "own"})
+
+    site, sent = Site(SITE), []
+
+    def fetch(request):
+        sent.append(request)
+        return site(request)
+
+    proxy = "http://ann:s3cret@proxy.test:3128"
+    crawl(Two(), fetch=fetch, headers={"X-A": "1"}, proxy=proxy, job=tmp_path / "job", **FREE)
+
+    assert {request.proxy for request in sent} == {proxy}
+    assert {(request.url, request.headers["X-A"]) for request in sent} >= {
+        ("http://site.test/", "1"),
+        ("http://site.test/a", "own"),
+        ("http://site.test/b", "1"),
+    }
+    for file in (tmp_path / "job").iterdir():
+        assert b"s3cret" not in file.read_bytes(), file
+
+
+def test_without_such_settings_a_request_is_sent_as_it_is():
+    client = Site(SITE)
+    request = Request("http://site.test/")
+
+    assert fetch_with(client, Settings())(request).request is request
+    assert "none" in repr(fetch_with(client, Settings()))

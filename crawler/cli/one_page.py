@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def fetch_page(page: str | Request, assigned: Sequence[str]) -> Response:
     """Fetch a URL or a request and follow its redirects; raise a one-line error if that fails."""
+    from ..compose import fetch_with
     from ..data import Request
     from ..errors import FetchError, InvalidURL
     from ..http.redirect import is_redirect
@@ -24,12 +25,14 @@ def fetch_page(page: str | Request, assigned: Sequence[str]) -> Response:
     request = Request(page) if isinstance(page, str) else page
     url = request.url
     request = request.trusting(hosts_by_address([url]))
-    with load_settings(assigned).fetch() as client:
+    settings = load_settings(assigned)
+    with settings.fetch() as client:
+        fetch = fetch_with(client, settings)
         try:
-            response = client(request)
+            response = fetch(request)
             while is_redirect(response):
                 request = _followed(request, response)
-                response = client(request)
+                response = fetch(request)
         except FetchError as error:
             if error.kind == "bad_request":
                 raise click.UsageError(error.detail) from error

@@ -106,6 +106,14 @@ _CRAWL_OPTIONS = (
         metavar="N",
         help="Parse in N separate processes, for pages that take long to parse.",
     ),
+    click.option(
+        "-H",
+        "--header",
+        "header_lines",
+        multiple=True,
+        metavar="'NAME: VALUE'",
+        help="Send a header field with every request, instead of the setting headers; repeatable.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the final summary as JSON."),
     click.option(
         "--warc",
@@ -154,6 +162,9 @@ def with_crawl_options(command: F) -> F:
         analyzers = given.pop("analyzers")
         if analyzers is not None:
             given["assigned"] = (f"analyzers={analyzers}", *given["assigned"])
+        lines = given.pop("header_lines")
+        if lines:
+            given["assigned"] = ("headers=" + "\n".join(lines), *given["assigned"])
         names = [field.name for field in fields(CrawlOptions)]
         options = CrawlOptions(**{name: given.pop(name) for name in names})
         return command(**given, crawl_options=options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -61,9 +61,10 @@ def request_of(
 ) -> Request:
     """Return the request that the options describe; raise a usage error if one is wrong."""
     from ..data import Request
+    from ..settings.header_fields import field_of
 
     try:
-        headers = header_fields(fields)
+        headers = [*map(field_of, fields)]
         content, body = _content(data, json_body)
         if user is not None:
             if "authorization" in (name.lower() for name, _ in headers):
@@ -75,18 +76,6 @@ def request_of(
         return Request(url, method or usual, headers=headers, body=body, cookies=_cookies(cookies))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-
-
-def header_fields(lines: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names and values of *lines* such as "Accept: text/html"."""
-    found = []
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon or not name.strip():
-            # The text may be a secret that stands in the wrong place.
-            raise ValueError("-H needs 'NAME: VALUE', such as -H 'Accept-Language: en'")
-        found.append((name.strip(), value.strip()))
-    return found
 
 
 def _content(data: str | None, json_text: str | None) -> tuple[str, str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .download.cookies import Cookies
     from .download.headers import DefaultHeaders, UserAgent
     from .download.http_cache import HttpCache
-    from .download.proxies import ProxyPool
+    from .download.proxies import DefaultProxy, ProxyPool
     from .download.response_filters import ContentTypes, MaxSize
     from .spider.callback_rules import CallbackRules
     from .spider.canonicalize_url import CanonicalizeUrl
@@ -41,6 +41,7 @@ __all__ = [
     "ContentTypes",
     "Cookies",
     "DefaultHeaders",
+    "DefaultProxy",
     "Depth",
     "DownloadMiddleware",
     "Duplicates",
@@ -74,6 +75,7 @@ __getattr__ = lazy_names(
         "ContentTypes": "download.response_filters",
         "Cookies": "download.cookies",
         "DefaultHeaders": "download.headers",
+        "DefaultProxy": "download.proxies",
         "Depth": "spider.request_limits",
         "DownloadMiddleware": "download.contract",
         "Duplicates": "spider.duplicates",

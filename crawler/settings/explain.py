@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from ..credentials import hide_passwords
 from .sources import Given
 from .value_types import Kind
 
@@ -59,4 +60,6 @@ def _plain(value: Any) -> Any:
     """Return *value* as a type that JSON has."""
     if isinstance(value, tuple | frozenset):
         return list(value) if isinstance(value, tuple) else sorted(value)
+    if isinstance(value, str):
+        return hide_passwords(value)
     return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -11,12 +11,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from ..credentials import hide_passwords
 from ..fetch import AddressGuard, CurlFetch, Limits, any_address
 from ..frontier import ANY_DOMAIN, Budget, Politeness, Retries
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
 from ..scheduler.memory_guard import Memory
 from .explain import Described, Explained
+from .header_fields import general_fields
 from .sources import Given, from_environ, from_mapping, from_toml
 from .table import SETTINGS, Setting, find
 
@@ -54,6 +56,8 @@ class Settings:
     max_redirects: int = RequestArgs.max_redirects
     nofollow: bool = True
     cookies: bool = True
+    headers: Sequence[str] = ()
+    proxy: str | None = None
     user_agent: str | None = None
     verify: bool = True
     ca_file: Path | None = None
@@ -75,6 +79,7 @@ class Settings:
                 object.__setattr__(self, setting.field, value)
         self.request_args()
         AddressGuard(self.allow_addresses)
+        general_fields(self.headers)
 
     @staticmethod
     def load(
@@ -101,6 +106,9 @@ class Settings:
                 from_mapping(overrides, "command line"),
             )
         )
+
+    def header_fields(self) -> dict[str, str]:
+        return general_fields(self.headers)
 
     def request_args(self) -> RequestArgs:
         return RequestArgs(
@@ -220,7 +228,11 @@ def _accept(setting: Setting, given: object) -> Any:
     try:
         return setting.kind.value(given)
     except ValueError as error:
-        raise ValueError(f"{setting.name}: expected {error}, not {given!r:.100}") from None
+        raise ValueError(f"{setting.name}: expected {error}, not {_shown(given)}") from None
+
+
+def _shown(given: object) -> str:
+    return f"{hide_passwords(repr(given)):.100}"
 
 
 def _try(setting: Setting, value: Any) -> None:

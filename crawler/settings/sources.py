@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from .table import nearest
+from .table import MAPPINGS, nearest
 
 _PREFIX = "CRAWLER_"
 
@@ -30,7 +30,7 @@ def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Ite
     """
     for name, value in sorted(given.items(), key=lambda item: not is_dataclass(item[1])):
         parts = _parts(value) if is_dataclass(value) else value
-        if isinstance(parts, Mapping):
+        if isinstance(parts, Mapping) and within + name not in MAPPINGS:
             yield from from_mapping(parts, source, f"{within}{name}.")
         else:
             yield Given(within + name, value, source)

@@ -13,15 +13,18 @@ from .value_types import (
     COUNT,
     FILE,
     HEADER,
+    HEADERS,
     LEVEL,
     LIST,
     NUMBER,
+    PROXY,
     RATE,
     SECONDS,
     SOME_SECONDS,
     STATUSES,
     SWITCH,
     TEXTS,
+    HeaderFields,
     Kind,
     one_of,
     or_none,
@@ -282,6 +285,16 @@ SECTIONS = {
         Setting(
             "cookies", SWITCH, "Whether to keep cookies and send them to the hosts they belong to."
         ),
+        Setting(
+            "headers",
+            HEADERS,
+            "Header fields for every request that does not have them, such as Accept-Language: en. Every host sees them.",
+        ),
+        Setting(
+            "proxy",
+            or_none(PROXY),
+            "The proxy for every request that has no other one: http, https, socks4 or socks5, with user and password if it needs them.",
+        ),
         Setting("verify", SWITCH, "Whether to verify the certificates of servers."),
         Setting(
             "ca_file",
@@ -314,6 +327,8 @@ SECTIONS = {
     ),
 }
 SETTINGS = tuple(setting for section in SECTIONS.values() for setting in section)
+#: The settings that are a mapping themselves, and not a table of settings.
+MAPPINGS = frozenset(s.name for s in SETTINGS if isinstance(s.kind, HeaderFields))
 
 _BY_NAME = {name: setting for setting in SETTINGS for name in (setting.path, setting.name)}
 

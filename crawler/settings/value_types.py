@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..credentials import hide_passwords
+
 _NUMBER = re.compile(
     r"(?P<amount>[-+]?(?:[0-9]{1,20}(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?)"
     r"\s*(?P<unit>[a-z]*)"
@@ -158,6 +160,27 @@ class Listed(Kind):
         return ",".join(entries if self.make is tuple else sorted(entries)) or "none"
 
 
+class HeaderFields(Listed):
+    """Header fields as "NAME: VALUE", from a mapping too; as text one in each line."""
+
+    def _read(self, text: str) -> Any:
+        lines = [] if text.lower() == "none" else map(str.strip, text.split("\n"))
+        return self._take(filter(None, lines))
+
+    def _take(self, given: object) -> Any:
+        if isinstance(given, Mapping):
+            given = [f"{name}: {value}" for name, value in given.items()]
+        return super()._take(given)
+
+    def write(self, value: Any) -> str:
+        return "\n".join(value) or "none"
+
+
+class Proxy(Text):
+    def write(self, value: str) -> str:
+        return hide_passwords(value)
+
+
 @dataclass(frozen=True, eq=False)
 class OrNone(Kind):
     """A value of type *kind*, or None, which is "none" as text."""
@@ -209,6 +232,12 @@ RATE = Size(
 SWITCH = Switch("yes or no", "yes or no (or true, false, on, off, 1, 0)")
 TEXT = Text("text", "text")
 HEADER = Text("text", "one line of ASCII text", r"[ -~]+")
+HEADERS = HeaderFields("header fields", "a mapping or a list of header fields", HEADER)
+PROXY = Proxy(
+    "URL",
+    "the URL of a proxy, such as http://host:port",
+    r"(?i:https?|socks4a?|socks5h?)://([!-.0-?A-~]*@)?[!-.0-?A-~]+/?",
+)
 FILE = File("file", "the path of a file")
 STATUS = Number("status", "a status code", whole=True, at_least=100, at_most=599)
 LIST = Listed("list", "a list", TEXT)

@@ -101,7 +101,7 @@ def test_a_form_may_lead_back_to_its_own_page(tmp_path):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["-H", "secret"], "-H needs 'NAME: VALUE'"),
+        (["-H", "secret"], "a header field is 'NAME: VALUE'"),
         (["-H", "a b: c"], "header name 'a b' is not a token"),
         (["-X", "GE T"], "method must be a word such as GET or POST"),
         (["-d", "x", "--json-body", "{}"], "give -d or --json-body, not both"),

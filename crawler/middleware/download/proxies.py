@@ -1,4 +1,4 @@
-"""ProxyPool: proxies that are used in turn, and paused when they fail."""
+"""One proxy for all requests; or proxies that are used in turn, and paused when they fail."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ class Proxy:
 
     def __str__(self) -> str:
         return _shown(self.url)
+
+
+class DefaultProxy(DownloadMiddleware):
+    """Gives every request without a proxy this one; if it fails, so does the request."""
+
+    def __init__(self, url: str) -> None:
+        self._proxy = Proxy(url)
+
+    def before_download(self, request: Request) -> Request:
+        return request.replace(proxy=self._proxy.url) if request.proxy is None else request
+
+    def __repr__(self) -> str:
+        return f"<DefaultProxy {self._proxy}>"
 
 
 class ProxyPool(DownloadMiddleware):

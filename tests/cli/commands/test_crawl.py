@@ -187,3 +187,22 @@ def test_a_limit_that_cut_the_crawl_off_is_reported(site, tmp_path):
     assert ended in text.stdout
     assert ended in again.stdout
     assert json.loads(as_json.stdout)["reason"] == "page_limit"
+
+
+def test_header_fields_go_with_every_request(site, tmp_path):
+    options = ["-H", "Accept-Language: de, en", "-H", "X-Two: 2", "--depth", "1"]
+    done = crawler("crawl", site.url(), *options, "-s", "delay=0", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert {hit.path for hit in site.requests} >= {"/", "/a", "/robots.txt"}
+    for hit in site.requests:
+        assert (hit.headers["accept-language"], hit.headers["x-two"]) == ("de, en", "2")
+
+
+def test_a_login_for_every_host_is_refused(site, tmp_path):
+    done = crawler("crawl", site.url(), "-H", "Authorization: s3cret", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "headers: Authorization would go to every host: put user:password@" in done.stderr
+    assert "s3cret" not in done.stderr
+    assert site.requests == []

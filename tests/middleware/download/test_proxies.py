@@ -3,7 +3,7 @@ import pytest
 from crawler import CurlFetch, FetchError, Request, Response
 from crawler.errors import Retry
 from crawler.fetch import any_address
-from crawler.middleware import Middlewares, ProxyPool
+from crawler.middleware import DefaultProxy, Middlewares, ProxyPool
 
 HOME = "http://site.test/"
 A, B, C = "http://a.test:1", "http://user:s3cret@b.test:2", "socks5h://c.test:3"
@@ -224,3 +224,10 @@ def test_credentials_go_to_their_own_proxy_only(serve, proxy):
 
 def _authorization(head):
     return head.partition("Proxy-Authorization: ")[2].partition("\r\n")[0]
+
+
+def test_a_default_proxy_is_for_requests_without_one():
+    one = DefaultProxy(B)
+
+    assert (taken(one), taken(one, proxy=A)) == (B, A)
+    assert repr(one) == "<DefaultProxy http://b.test:2>"
