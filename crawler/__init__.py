@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._distribution import __version__ as __version__
 from ._lazy_import import lazy_names
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from .result import CrawlResult
     from .scheduler import DataArgs, ModuleArgs, Monitor, RequestArgs, Scheduler, Status, Summary
     from .spider import CrawlSpider, LinkExtractor, Page, Rule, Spider
-
-__version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022 - grouped by what they are for
     # data

@@ -10,7 +10,7 @@ from crawler.frontier import FrontierContract, FrontierView
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
-BASE = {"_waiters", "charset", "credentials", "data", "errors", "html_tokens"} | {
+BASE = {"_distribution", "_waiters", "charset", "credentials", "data", "errors", "html_tokens"} | {
     "http",
     "request_content",
     "serialization",
@@ -18,6 +18,7 @@ BASE = {"_waiters", "charset", "credentials", "data", "errors", "html_tokens"} |
 }
 #: What each part may import, besides itself.
 ALLOWED = {
+    "_distribution": set(),
     "_lazy_import": set(),
     "_waiters": set(),
     "charset": {"html_tokens"},
@@ -55,7 +56,16 @@ ALLOWED = {
     | {"result", "scheduler", "settings", "spider", "testing"},
     "__main__": {"cli"},
     # Its names are imported when they are asked for.
-    "__init__": {"_lazy_import", "buffer", "compose", "data", "errors", "fetch", "frontier"}
+    "__init__": {
+        "_distribution",
+        "_lazy_import",
+        "buffer",
+        "compose",
+        "data",
+        "errors",
+        "fetch",
+        "frontier",
+    }
     | {"job", "module", "result", "scheduler", "spider"},
 }
 #: The files and folders of a package in layers: each may import its own layer and those before it.

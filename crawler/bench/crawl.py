@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
+from .._distribution import install_command
 from .contenders.ours import per_host
 from .measuring.child import BenchError
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
@@ -61,7 +62,7 @@ def peers(names: Iterable[str]) -> list[Contender]:
         if name not in PEERS:
             raise ValueError(f"{name!r} is not a known framework; known are {', '.join(PEERS)}")
         if find_spec(name) is None:
-            raise ValueError(f"{name} is not installed: pip install 'crawler[bench]'")
+            raise ValueError(f"{name} is not installed: {install_command('bench')}")
         found += PEERS[name]
     return found
 

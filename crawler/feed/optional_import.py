@@ -5,16 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from .._distribution import install_command
 from .output import FeedError
 
 
 def load(module: str, extra: str) -> Any:
-    """Import *module*; if it is missing, raise an error that names the extra to install."""
+    """Import *module*; if it is missing, raise an error that says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise FeedError(
-            f"this needs {package}: pip install 'crawler[{extra}]', or in a clone of this "
-            f"project pip install -e '.[{extra}]'"
-        ) from error
+        raise FeedError(f"this needs {package}: {install_command(extra)}") from error

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from .._distribution import __version__
 
 
-@cache
 def user_agent() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - slow to import, needed once
-
-    return f"crawler/{version('crawler')}"
+    return f"crawler/{__version__}"

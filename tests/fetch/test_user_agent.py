@@ -1,7 +1,6 @@
-from importlib.metadata import version
-
+from crawler import __version__
 from crawler.fetch.user_agent import user_agent
 
 
 def test_it_is_the_name_and_the_version_of_the_product():
-    assert user_agent() == f"crawler/{version('crawler')}"
+    assert user_agent() == f"crawler/{__version__}"

@@ -15,6 +15,7 @@ from typing import Any
 
 import gevent
 
+from ..._distribution import install_command
 from ...buffer import Pool
 from ...data import Request, Response
 from ...errors import PoolClosed
@@ -133,7 +134,7 @@ def run(
     names, notes = list(ROWS), []
     if find_spec("requests") is None:
         names.remove(_SESSION)
-        notes = [f"{_SESSION} is left out: pip install 'crawler[requests]' to measure it"]
+        notes = [f"{_SESSION} is left out: {install_command('requests')} to measure it"]
     with served(Shape(_PAGES)) as site:
         rows, failures = interleaved(
             names, repeats, lambda name: _sample(site, name, requests), show_progress

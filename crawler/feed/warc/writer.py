@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from importlib.metadata import version
 from pathlib import Path
 
+from ..._distribution import __version__
 from ...data import Headers, Request, Response
 from ...url import origin, target
 from ..append_file import AppendFile, mapped
@@ -119,7 +119,7 @@ class WarcWriter(Output):
 
 
 def _warcinfo(name: str) -> bytes:
-    lines = f"software: crawler/{version('crawler')}\r\nformat: WARC File Format 1.1\r\n"
+    lines = f"software: crawler/{__version__}\r\nformat: WARC File Format 1.1\r\n"
     fields = [
         ("WARC-Date", _now()),
         ("WARC-Record-ID", _new_id()),

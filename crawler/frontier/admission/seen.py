@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 import rbloom
 
+from ..._distribution import install_command
+
 #: The share of the error rate that the first filter of a chain may use; each further filter may
 #: use half of the share before. They sum up to 0.9: filters round the number of their hashes
 #: down, which costs up to a tenth.
@@ -191,7 +193,7 @@ class _Mapped:
             self._bloom = import_module("pybloomfilter").BloomFilter
         except ImportError as missing:
             raise ImportError(
-                "MmapSeen needs pybloomfiltermmap3: install crawler[mmap]"
+                f"MmapSeen needs pybloomfiltermmap3: {install_command('mmap')}"
             ) from missing
         self._path = path
 

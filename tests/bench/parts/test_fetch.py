@@ -1,5 +1,6 @@
 """The benchmark of a fetch."""
 
+from crawler._distribution import install_command
 from crawler.bench.parts import fetch
 
 
@@ -10,4 +11,4 @@ def test_without_requests_its_row_is_left_out(monkeypatch):
     report = fetch.run(5, 1)
 
     assert list(report.rows) == [name for name in fetch.ROWS if "requests" not in name]
-    assert "pip install 'crawler[requests]'" in fetch.show(report)
+    assert f"{install_command('requests')} to measure it" in fetch.show(report)

@@ -247,7 +247,7 @@ def test_a_file_of_another_kind_is_not_overwritten(mapped, tmp_path):
 def test_without_the_package_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pybloomfilter", None)
 
-    with pytest.raises(ImportError, match=r"crawler\[mmap\]"):
+    with pytest.raises(ImportError, match=r"pip install .*\[mmap\]"):
         MmapSeen(tmp_path / "seen")
 
 

@@ -46,7 +46,7 @@ def crawl(
     """Crawl one site with our crawl, a bare loop, and other frameworks.
 
     The bare loop is libcurl and an HTML parser without a framework: no crawl can cost less.
-    Other frameworks need the extra: pip install 'crawler[bench]'. "Tuned" means for Scrapy: links by
+    Other frameworks need the extra `bench`. "Tuned" means for Scrapy: links by
     lxml, a set of seen URLs before a request is made, and log level INFO; for Crawlee: a set
     of seen URLs, and no session pool. Crawlee "as documented" enqueues all the links of a page.
     """
