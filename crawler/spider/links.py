@@ -37,6 +37,7 @@ _ATTRIBUTES: Attributes = {
     "iframe": ("src", "data-src"),
     "img": ("src", "srcset", *_LAZY),
     "link": ("href",),
+    "meta": ("content",),
     "object": ("data",),
     "script": ("src",),
     "source": ("src", "srcset", *_LAZY),
@@ -44,6 +45,13 @@ _ATTRIBUTES: Attributes = {
     "video": ("src", "poster"),
 }
 _ANCHORS = frozenset({"a", "area"})
+_FOLLOWED = ("a", "area", "frame", "iframe", "meta")
+#: The content of a refresh: seconds, and the URL, maybe in quotes.
+_REFRESH = re.compile(
+    r"""\s*+(?:\d++[\d.]*+|\.[\d.]*+)(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+"""
+    r"""(?:'([^']*+)|"([^"]*+)|(.*+))""",
+    re.IGNORECASE | re.DOTALL,
+)
 #: Elements in which an empty URL means the page itself.
 _MAY_BE_EMPTY = _ANCHORS | {"form"}
 
@@ -82,7 +90,7 @@ def is_news_feed(response: Response) -> bool:
 def links(
     response: Response,
     *,
-    tags: str | Collection[str] = ("a", "area"),
+    tags: str | Collection[str] | None = None,
     allow: Patterns = (),
     deny: Patterns = (),
     css: str | None = None,
@@ -91,7 +99,8 @@ def links(
     """
     Yield the absolute URLs that *response* links to, in document order.
 
-    *tags* are the elements to look at; *css* selects the regions of the page to look in.
+    *tags* are the elements to look at: by default anchors, frames, and the ``meta`` element that
+    sends a browser to another page (``http-equiv=refresh``). *css* selects the regions of the page to look in.
     If *allow* is given, one of its patterns must be found somewhere in a URL; no pattern of
     *deny* may be. *nofollow* leaves out the links with ``rel=nofollow``, and all links if the
     robots meta element or the X-Robots-Tag header asks for that; by default, it does as the
@@ -100,6 +109,8 @@ def links(
     Sitemaps, RSS and Atom have links too: pages, sitemaps and entries. An href that is not a
     valid URL is yielded as it was written: the frontier refuses and counts it.
     """
+    if tags is None:
+        tags = _FOLLOWED if _may_have_frames(response.body) else ("a", "area")
     attributes = _attributes((tags,) if isinstance(tags, str) else tuple(tags))
     if css is not None:
         _check(css)
@@ -268,11 +279,28 @@ def _hrefs(
         tag = element.tag or ""
         for name in attributes[tag]:
             value = given.get(name) or ""
+            if tag == "meta":
+                value = _refresh(given)
             if name.endswith("srcset"):
                 found += _candidates(value)
             elif value or (name in given and tag in _MAY_BE_EMPTY):
                 found.append(value)
     return hrefs
+
+
+def _may_have_frames(body: bytes) -> bool:
+    """Return whether a page may have frames or a refresh: most have not, and are read faster."""
+    text = body.lower()
+    in_wide_characters = b"\0" in body[:64]
+    return b"<iframe" in text or b"<frameset" in text or b"refresh" in text or in_wide_characters
+
+
+def _refresh(given: Mapping[str, str | None]) -> str:
+    """Return the URL that a ``meta`` element with these attributes leads to; "" if to none."""
+    if (given.get("http-equiv") or "").strip().lower() != "refresh":
+        return ""
+    found = _REFRESH.match(given.get("content") or "")
+    return "" if found is None else found[found.lastindex or 0].strip(_BLANKS)
 
 
 def _candidates(srcset: str) -> list[str]:

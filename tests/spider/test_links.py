@@ -39,8 +39,8 @@ def test_links_come_absolute_and_in_document_order_each_as_often_as_it_is_there(
     ]
 
 
-def test_without_being_asked_only_a_and_area_are_looked_at():
-    body = "<link href=/l><img src=/i><script src=/s></script><iframe src=/f></iframe><a>no</a>"
+def test_without_being_asked_only_what_leads_to_pages_is_looked_at():
+    body = "<link href=/l><img src=/i><script src=/s></script><form action=/f></form><a>no</a>"
 
     assert found(body) == []
 
@@ -409,3 +409,48 @@ def test_only_what_is_too_deep_is_left_out():
 
     assert flatten(well) == well
     assert flatten(deep) == "<div>" * 256 + "<b>x</b>" + "</div>" * 256 + "<!-- -->" * 5000
+
+
+@pytest.mark.parametrize(
+    ("content", "url"),
+    [
+        ("0; url=next.html", "next.html"),
+        ("0;URL='next.html'", "next.html"),
+        ('5 , Url = "next.html" and more', "next.html"),
+        (" 1.5;next.html ", "next.html"),
+        ("0 next.html", "next.html"),
+        ("0;url='next.html", "next.html"),
+        ("10", None),
+        ("0;url=", None),
+        ("next.html", None),
+        ("0url=next.html", None),
+    ],
+)
+def test_a_refresh_leads_to_another_page(content, url):
+    quoted = content.replace('"', "&quot;")
+    body = f'<META HTTP-EQUIV=Refresh CONTENT="{quoted}"><meta name=refresh content="0;url=no">'
+
+    found = list(links(Response("http://site.test/in/", 200, {"content-type": "text/html"}, body)))
+
+    assert found == ([] if url is None else [f"http://site.test/in/{url}"])
+
+
+def test_frames_are_followed_in_their_order_among_the_anchors():
+    body = "<a href=/1></a><iframe src=/2></iframe><a href=/3></a><iframe src=about:blank></iframe>"
+    frames = "<frameset><frame src=/1><FRAME SRC=/2></frameset>"
+
+    for text, numbers in ((body, "123"), (frames, "12")):
+        for encoding in ("utf-8", "utf-16"):
+            page = Response(
+                "http://site.test/", 200, {"content-type": "text/html"}, text.encode(encoding)
+            )
+            assert list(links(page)) == [f"http://site.test/{number}" for number in numbers]
+    assert list(links(page, tags="a")) == []
+
+
+def test_a_page_may_ask_not_to_follow_its_frames():
+    body = "<meta name=robots content=nofollow><meta http-equiv=refresh content='0;url=/1'>"
+    page = Response("http://site.test/", 200, {"content-type": "text/html"}, body)
+
+    assert list(links(page)) == []
+    assert [list(some) for some in page.left_out] == [["http://site.test/1"]]
