@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .csv_feed import Csv
     from .formats import check_feed, open_feed
     from .jsonl import JsonLines
+    from .jsonl_gzip import JsonLinesGzip
     from .output import Feed, FeedError, Output, OutputClosed, local_path
     from .parquet import Parquet
     from .record import as_record
@@ -25,6 +26,7 @@ __all__ = [
     "Feed",
     "FeedError",
     "JsonLines",
+    "JsonLinesGzip",
     "Output",
     "OutputClosed",
     "Parquet",
@@ -45,6 +47,7 @@ __getattr__ = lazy_names(
         "Feed": "output",
         "FeedError": "output",
         "JsonLines": "jsonl",
+        "JsonLinesGzip": "jsonl_gzip",
         "Output": "output",
         "OutputClosed": "output",
         "Parquet": "parquet",

@@ -8,13 +8,15 @@ from typing import Any
 
 from .csv_feed import Csv
 from .jsonl import JsonLines
+from .jsonl_gzip import JsonLinesGzip
 from .output import Feed
 from .parquet import Parquet
 from .sqlite import Sqlite
 from .stdout import Stdout
 
-_FORMATS: dict[str, type[JsonLines | Csv | Sqlite | Parquet]] = {
+_FORMATS: dict[str, type[JsonLines | JsonLinesGzip | Csv | Sqlite | Parquet]] = {
     "jsonl": JsonLines,
+    "jsonl.gz": JsonLinesGzip,
     "csv": Csv,
     "spreadsheet": Csv,
     "sqlite": Sqlite,
@@ -26,6 +28,7 @@ _EXTENSIONS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".jl": "jsonl",
+    ".jsonl.gz": "jsonl.gz",
     ".csv": "csv",
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
@@ -60,10 +63,11 @@ def _parsed(spec: str) -> tuple[str, str]:
         return path, name
     if spec == "-":
         return spec, "jsonl"
-    extension = Path(spec).suffix.lower()
-    if extension in _EXTENSIONS:
-        return spec, _EXTENSIONS[extension]
-    if extension == ".json":
+    extensions = [suffix.lower() for suffix in Path(spec).suffixes]
+    for extension in ("".join(extensions[-2:]), *extensions[-1:]):
+        if extension in _EXTENSIONS:
+            return spec, _EXTENSIONS[extension]
+    if extensions[-1:] == [".json"]:
         raise ValueError(f"{spec!r}: a JSON array cannot be written as items come, use .jsonl")
     raise ValueError(
         f"{spec!r} does not name a format: end it in {', '.join(_EXTENSIONS)}, "

@@ -1,6 +1,7 @@
 """All feeds behind one interface: how to open each, and how other programs read its file."""
 
 import csv
+import gzip
 import json
 import shutil
 import sqlite3
@@ -50,6 +51,16 @@ class JsonLinesKind(Kind):
         return as_record(record)
 
 
+class JsonLinesGzipKind(JsonLinesKind):
+    name = "items.jsonl.gz"
+
+    def read(self, directory):
+        with gzip.open(directory / self.name) as file:
+            content = file.read()
+        assert content.endswith(b"\n") or not content
+        return [json.loads(line) for line in content.split(b"\n")[:-1]]
+
+
 class CsvKind(Kind):
     name = "items.csv"
 
@@ -93,7 +104,7 @@ class ParquetKind(Kind):
         return [{k: v for k, v in row.items() if v is not None} for row in rows]
 
 
-KINDS = [JsonLinesKind(), CsvKind(), SqliteKind(), ParquetKind()]
+KINDS = [JsonLinesKind(), JsonLinesGzipKind(), CsvKind(), SqliteKind(), ParquetKind()]
 
 
 @pytest.fixture(scope="session", params=KINDS, ids=lambda kind: kind.name)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from random import Random
 
 import gevent
 import pytest
@@ -131,7 +132,7 @@ def test_a_field_may_change_its_kind(kind, home):
     assert [str(row.get("x", "")) for row in kind.read(home)] == [
         "1",
         "one",
-        "None" if kind.name.endswith("jsonl") else "",
+        "None" if "jsonl" in kind.name else "",
         "[1]",
         str(2**70),
     ]
@@ -445,7 +446,8 @@ def test_a_full_disk_costs_only_what_was_reported(kind, home):
     taken, failures = [], set()
     with files_of_at_most(300_000):
         for n in count():
-            record = {"n": n, "text": "\x00é" * 5000, f"column {n // 7}": n}
+            text = "\x00é" * 2000 + Random(n).randbytes(8000).hex()  # gzip cannot make it small
+            record = {"n": n, "text": text, f"column {n // 7}": n}
             try:
                 feed(record)
             except (OSError, sqlite3.Error) as error:

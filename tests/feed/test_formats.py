@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, check_feed, open_feed
+from crawler.feed import (
+    Csv,
+    JsonLines,
+    JsonLinesGzip,
+    Parquet,
+    Sqlite,
+    Stdout,
+    check_feed,
+    open_feed,
+)
 
 
 @pytest.mark.parametrize(
@@ -13,6 +22,9 @@ from crawler.feed import Csv, JsonLines, Parquet, Sqlite, Stdout, check_feed, op
         ("a.jsonl", JsonLines, "a.jsonl"),
         ("a.ndjson", JsonLines, "a.ndjson"),
         ("a.jl", JsonLines, "a.jl"),
+        ("a.jsonl.gz", JsonLinesGzip, "a.jsonl.gz"),
+        ("a.b.JSONL.GZ", JsonLinesGzip, "a.b.JSONL.GZ"),
+        ("a.gz:jsonl.gz", JsonLinesGzip, "a.gz"),
         ("A.CSV", Csv, "A.CSV"),
         ("a.sqlite", Sqlite, "a.sqlite"),
         ("a.sqlite3", Sqlite, "a.sqlite3"),

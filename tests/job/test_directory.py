@@ -1,6 +1,7 @@
 """A job directory: one process at a time, every record once, and the story of every URL."""
 
 import csv
+import gzip
 import json
 import sqlite3
 
@@ -74,7 +75,10 @@ def test_a_record_waits_for_its_page_to_be_settled(tmp_path, site):
     assert records(path) == [{"n": 1}, {"n": 2}]
 
 
-@pytest.mark.parametrize("name", ["items.jsonl", "items.csv", "items.sqlite", "items.parquet"])
+FEEDS = ["items.jsonl", "items.jsonl.gz", "items.csv", "items.sqlite", "items.parquet"]
+
+
+@pytest.mark.parametrize("name", FEEDS)
 def test_an_output_is_cut_back_to_what_is_settled(tmp_path, site, name):
     path = tmp_path / name
     spider = PageSpider(start_urls=[site.url("/")])
@@ -92,6 +96,9 @@ def test_an_output_is_cut_back_to_what_is_settled(tmp_path, site, name):
 def read(path):
     if path.suffix == ".jsonl":
         return [record["url"] for record in records(path)]
+    if path.suffix == ".gz":
+        lines = gzip.decompress(path.read_bytes()).splitlines()
+        return [json.loads(line)["url"] for line in lines]
     if path.suffix == ".csv":
         return [row["url"] for row in csv.DictReader(path.read_text().splitlines())]
     if path.suffix == ".sqlite":
