@@ -1,8 +1,9 @@
 """
 What a robots.txt allows (RFC 9309), parsed as leniently as by Google's parser.
 
-Parsing and matching take time proportional to their input, whatever it is: patterns are not
-compiled to regular expressions.
+Parsing takes time proportional to its input, whatever it is, and the work of one match has a
+bound: patterns are not compiled to regular expressions, the number of patterns with wildcards is
+limited, and a path that would take too much work to match is disallowed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import ClassVar, NamedTuple
 from .. import url as urls
 
 #: RFC 9309 requires at least this many bytes; the rest of a longer file is ignored.
-_MAX_BYTES = 500 * 1024
+MAX_BYTES = 500 * 1024
+#: How many patterns with wildcards an agent may have; those after them in the file are ignored.
+MOST_WILDCARDS = 1000
+#: How many characters a match may compare in patterns whose probe is in the path.
+_MOST_WORK = 2_000_000
+#: How many characters are compared in the time that a call takes.
+_CALL = 300
+#: The greatest length of a probe.
+_PROBE = 16
 
 _KEYS = {
     b"user-agent": "agent",
@@ -35,7 +44,7 @@ _KEYS = {
 }
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 _TOKEN = re.compile(r"[A-Za-z_-]+")
-_SECONDS = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
+_SECONDS = re.compile(rb"(?=\.?[0-9])[0-9]*(?:\.[0-9]{0,9})?")
 _STARS = re.compile(r"\*+")
 
 #: The parts in which two spellings of one path may differ, and the spelling to compare.
@@ -43,74 +52,112 @@ _VARIANTS = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~/?:@!&()+,;=\[\]#]")
 _NORMAL_FORMS = {chr(octet): f"%{octet:02X}" for octet in range(256)} | urls.ESCAPES
 
 
-class _Rule(NamedTuple):
-    """A pattern split at its stars: a path has *head* first, then each of *rest* in order."""
+class _Pattern(NamedTuple):
+    """
+    A pattern with wildcards, split at its stars.
+
+    A path that matches has *head* first, then each of *rest* in order; *least* is its length at
+    least.
+    """
 
     size: int
     allow: bool
     head: str
     rest: tuple[str, ...]
     ends: bool
+    least: int
 
     @classmethod
-    def read(cls, pattern: bytes, *, allow: bool) -> _Rule:
+    def read(cls, pattern: bytes, *, allow: bool) -> _Pattern:
         text = _STARS.sub("*", pattern.decode("latin-1"))
         ends = text.endswith("$")
         head, *rest = map(_normalized, text.removesuffix("$").split("*"))
-        return cls(len("*".join([head, *rest])) + ends, allow, head, tuple(rest), ends)
+        least = len(head) + sum(map(len, rest))
+        return cls(least + len(rest) + ends, allow, head, tuple(rest), ends, least)
 
     @property
-    def is_prefix(self) -> bool:
-        return not (self.rest or self.ends)
+    def probe(self) -> str:
+        """
+        A piece of the pattern that every path has that matches.
+
+        Its last character occurs only once in it: so it is looked for in linear time.
+        """
+        part = max(self.head, *self.rest, key=len)[:_PROBE]
+        last = max((n for n, char in enumerate(part) if char not in part[:n]), default=0)
+        return part[: last + 1]
+
+    def work(self, path: str) -> int:
+        """Return how many characters matches() compares at most, or would in the same time."""
+        longest = max(map(len, self.rest))
+        return (len(path) - longest + 1) * longest + len(self.rest) * _CALL
 
     def matches(self, path: str) -> bool:
-        _, _, head, rest, ends = self
-        if not rest:
-            return path == head if ends else path.startswith(head)
-        if not path.startswith(head):
+        rest = self.rest
+        if not path.startswith(self.head):
             return False
-        place = len(head)
+        place = len(self.head)
         for part in rest[:-1]:
             found = path.find(part, place)
             if found < 0:
                 return False
             place = found + len(part)
-        return path.endswith(rest[-1], place) if ends else path.find(rest[-1], place) >= 0
+        if self.ends:
+            return path.endswith(rest[-1], place)
+        return path.find(rest[-1], place) >= 0
 
 
 class _Rules:
     """
     The rules for one agent: the longest rule that matches decides; at equal length, allow.
 
-    Plain prefixes are looked up in a dict, one length at a time; other patterns are tried
-    one by one.
+    Plain prefixes and whole paths are looked up in dicts, prefixes one length at a time. Patterns
+    with wildcards are tried one by one if their probe is in the path: most are not.
     """
 
-    def __init__(self, rules: Iterable[_Rule]) -> None:
+    def __init__(self, patterns: Iterable[tuple[bool, bytes]]) -> None:
+        #: How many patterns are beyond the limit.
+        self.ignored = 0
         self._prefixes: dict[str, bool] = {}
-        self._others: list[_Rule] = []
-        for rule in rules:
-            if rule.is_prefix:
-                self._prefixes[rule.head] = rule.allow or self._prefixes.get(rule.head, False)
+        self._paths: dict[str, bool] = {}
+        wildcards: list[_Pattern] = []
+        for allow, pattern in patterns:
+            if b"*" not in pattern:
+                self._add(pattern.decode("latin-1"), allow=allow)
+            elif len(wildcards) < MOST_WILDCARDS:
+                wildcards.append(_Pattern.read(pattern, allow=allow))
             else:
-                self._others.append(rule)
+                self.ignored += 1
         self._lengths = sorted(set(map(len, self._prefixes)), reverse=True)
-        self._others.sort(reverse=True)
+        self._wildcards = [(each.probe, each) for each in sorted(wildcards, reverse=True)]
+
+    def _add(self, text: str, *, allow: bool) -> None:
+        """Add a pattern without wildcards; an empty one is ignored."""
+        same_kind = self._paths if text.endswith("$") else self._prefixes
+        if text:
+            path = _normalized(text.removesuffix("$"))
+            same_kind[path] = allow or same_kind.get(path, False)
 
     def allow(self, path: str) -> bool:
-        size, allow = self._longest_prefix(path)
-        for rule in self._others:
-            if rule.size < size:
+        size, allow = self._longest_without_wildcards(path)
+        work = 0
+        for probe, pattern in self._wildcards:
+            if pattern.size < size:
                 break
-            if rule.matches(path):
-                return rule.allow or (allow and rule.size == size)
+            if pattern.least > len(path) or probe not in path:
+                continue
+            work += pattern.work(path)
+            if work > _MOST_WORK:
+                return False
+            if pattern.matches(path):
+                return pattern.allow or (allow and pattern.size == size)
         return allow
 
-    def _longest_prefix(self, path: str) -> tuple[int, bool]:
+    def _longest_without_wildcards(self, path: str) -> tuple[int, bool]:
+        if (allow := self._paths.get(path)) is not None:
+            return len(path) + 1, allow
         for length in self._lengths:
-            allow = self._prefixes.get(path[:length])
-            if allow is not None:
-                return min(length, len(path)), allow
+            if length <= len(path) and (allow := self._prefixes.get(path[:length])) is not None:
+                return length, allow
         return 0, True
 
 
@@ -164,9 +211,17 @@ class Robots:
         return path == "/robots.txt" or self._rules_for(agent).allow(_normalized(path))
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Return the seconds *agent* must wait between fetches; of several values, the largest."""
+        """
+        Return the seconds *agent* must wait between fetches; of several values, the largest.
+
+        A number too large for a float is infinite.
+        """
         groups = self._groups.get(self._group_name(agent), ())
         return max((group.delay for group in groups if group.delay is not None), default=None)
+
+    def ignored(self, agent: str) -> int:
+        """Return how many patterns with wildcards are ignored because *agent* has too many."""
+        return self._rules_for(agent).ignored
 
     def _group_name(self, agent: str) -> str:
         token = _token(agent)
@@ -178,7 +233,7 @@ class Robots:
         if rules is None:
             apart = {id(group.rules): group.rules for group in self._groups.get(token, ())}
             found = (rule for rules in apart.values() for rule in rules)
-            rules = _Rules(_Rule.read(pattern, allow=allow) for allow, pattern in found if pattern)
+            rules = _Rules(found)
             self._rules[token] = rules
         return rules
 
@@ -187,8 +242,8 @@ class Robots:
 
 
 def _records(body: bytes) -> Iterator[tuple[str, bytes]]:
-    if len(body) > _MAX_BYTES:
-        body = body[: max(body.rfind(end, 0, _MAX_BYTES) for end in (b"\n", b"\r")) + 1]
+    if len(body) > MAX_BYTES:
+        body = body[: max(body.rfind(end, 0, MAX_BYTES) for end in (b"\n", b"\r")) + 1]
     for line in body.replace(b"\0", b"").lstrip(_BYTE_ORDER_MARKS).splitlines():
         key, colon, value = line.partition(b"#")[0].partition(b":")
         if not colon and len(words := key.split()) == 2:

@@ -297,7 +297,10 @@ def test_a_url_may_have_any_spelling_that_browsers_accept():
         (for_all("Crawl-delay: soon"), None),
         (for_all("Crawl-delay: nan"), None),
         (for_all("Crawl-delay: 1e3"), None),
-        (for_all("Crawl-delay: " + "9" * 5000), None),
+        (for_all("Crawl-delay: 999999999"), 999999999.0),
+        (for_all("Crawl-delay: " + "9" * 5000), float("inf")),
+        (for_all("Crawl-delay: ."), None),
+        (for_all("Crawl-delay: 5."), 5.0),
         (for_all("Crawl-delay:"), None),
         ("Crawl-delay: 5\n" + for_all("Disallow: /"), None),
         (for_all("Crawl-delay: 5") + "\nUser-agent: FooBot\nDisallow: /", None),
@@ -369,6 +372,58 @@ def test_hostile_files_cost_little(body):
         robots.crawl_delay(agent)
 
     assert time.process_time() - started < 5
+
+
+def cost(rules, path):
+    """Return the CPU seconds of one match, the best of several."""
+    robots = Robots.parse(for_all(*rules).encode())
+    robots.allowed("a", SITE)
+    best = float("inf")
+    for _ in range(5):
+        began = time.process_time()
+        robots.allowed("a", SITE + path)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [f"Disallow: /*{n}x" for n in range(36_000)],
+        [f"Disallow: /*a*a*a*{n}" for n in range(22_000)],
+        [f"Disallow: /*{'a' * 97}ba*{n}" for n in range(4300)],
+        [f"Disallow: /*{'a' * 497}ba*{n}" for n in range(980)],
+        [f"Disallow: /{'*a' * 240}b{n}" for n in range(1000)],
+    ],
+    ids=["many", "many stars", "parts that almost match", "long parts", "more stars"],
+)
+def test_a_match_has_a_bound_whatever_the_rules(rules):
+    """The measure is a file of a thousand short patterns, which is more than sites have."""
+    path = "/" + "a" * 1999
+    usual = min(cost([f"Disallow: /*?sort{n}=" for n in range(1000)], path) for _ in range(3))
+
+    assert cost(rules, path) < 20 * usual
+
+
+def test_beyond_a_thousand_patterns_with_wildcards_the_rest_is_ignored():
+    few = [f"Disallow: /*{n}x" for n in range(999)]
+    robots = Robots.parse(
+        for_all(*few, "Allow: /*x/ok", "Disallow: /*beyond", "Disallow: /plain").encode()
+    )
+
+    assert robots.ignored("a") == 1
+    assert Robots.parse(for_all(*few).encode()).ignored("a") == 0
+    assert not robots.allowed("a", f"{SITE}/998x")
+    assert robots.allowed("a", f"{SITE}/998x/ok")
+    assert robots.allowed("a", f"{SITE}/beyond")
+    assert not robots.allowed("a", f"{SITE}/plain"), "a prefix is no pattern with wildcards"
+
+
+def test_a_path_that_takes_too_much_work_to_match_is_disallowed():
+    rules = [f"Disallow: /*{'a' * 700}b{n}" for n in range(100)]
+
+    assert not allowed(for_all(*rules), "/" + "a" * 1999)
+    assert allowed(for_all(*rules), "/" + "a" * 100)
 
 
 @given(st.binary(max_size=200), st.text(st.characters(codec=None), max_size=10), st.text("/a*$%?"))
