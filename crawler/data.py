@@ -30,6 +30,10 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The key in meta that says that the Authorization field of a request comes from its URL.
 URL_LOGIN = "crawler.url_login"
 
+#: The key in the meta of a request for the start of a body: the number of decoded bytes after
+#: which a fetcher ends the transfer. Its limit for the size of a body does not apply.
+BODY_PREFIX = "crawler.body_prefix"
+
 
 def new_id() -> str:
     return f"{next(_numbers):x}"

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import gevent
 
-from ..data import Headers, Request, Response
+from ..data import BODY_PREFIX, Headers, Request, Response
 from ..errors import FetchError
 from ..http import content_coding as coding
 from .address_guard import AddressGuard, AllowAddress, any_address
+from .body_prefix import BodyPrefix
 from .file_descriptors import is_out_of_descriptors
 from .limits import Limits
 from .request_check import check, check_proxy_reply
@@ -96,6 +97,8 @@ class _Exchange:
         self._limits = limits
         self._timeout = timeout
         self._began = time.monotonic()
+        size = request.meta.get(BODY_PREFIX)
+        self._prefix = None if size is None else BodyPrefix(size)
 
     def run(self) -> Response:
         with _fetch_errors("network"):
@@ -104,8 +107,16 @@ class _Exchange:
             self._read(reply)
         elapsed = time.monotonic() - self._began
         headers = Headers(reply.raw.headers.items())
-        url = self._request.url
-        return Response(url, reply.status_code, headers, reply.content, self._request, elapsed)
+        flags = frozenset({"truncated"} if self._prefix and self._prefix.is_cut else ())
+        return Response(
+            self._request.url,
+            reply.status_code,
+            headers,
+            reply.content,
+            self._request,
+            elapsed,
+            flags,
+        )
 
     def _send(self) -> Any:
         request, limits = self._request, self._limits
@@ -142,11 +153,18 @@ class _Exchange:
                 self._check_head(reply)
                 body = b"".join(self._chunks(reply.raw))
                 coded = reply.headers.get("content-encoding", "")
-                reply._content = coding.decode(body, coded, self._limits.body)  # noqa: SLF001
+                reply._content = self._decoded(body, coded)  # noqa: SLF001
                 reply._content_consumed = True  # noqa: SLF001
+            if self._prefix is not None and self._prefix.is_full:
+                reply.raw.close()
         except BaseException:
             reply.raw.close()
             raise
+
+    def _decoded(self, body: bytes, coded: str) -> bytes:
+        if self._prefix is not None:
+            return self._prefix.decoded(body, coded)
+        return coding.decode(body, coded, self._limits.body)
 
     def _check_head(self, reply: Any) -> None:
         if reply.status_code < http.HTTPStatus.OK:
@@ -157,10 +175,13 @@ class _Exchange:
         size = 0
         while chunk := raw.read1(65536, decode_content=False):
             size += len(chunk)
-            coding.check_body_size(size, self._limits.body)
+            if self._prefix is None:
+                coding.check_body_size(size, self._limits.body)
             if time.monotonic() - self._began > self._timeout:
                 raise _expired(self._timeout)
             yield chunk
+            if self._prefix is not None and not self._prefix.take(chunk):
+                return
 
 
 def _expired(timeout: float) -> FetchError:

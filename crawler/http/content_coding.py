@@ -30,12 +30,16 @@ def accept_encoding() -> str:
     return "gzip, deflate, br" if _brotli() else "gzip, deflate"
 
 
-def decode(body: bytes, content_encoding: str, max_size: int) -> bytes:
-    """Decode *body*, the last coding first; no step may yield more than *max_size* bytes."""
+def decode(body: bytes, content_encoding: str, max_size: int, *, whole: bool = True) -> bytes:
+    """
+    Decode *body*, the last coding first; no step may yield more than *max_size* bytes.
+
+    If the *whole* is not needed, decode what *body* has, whose end may be missing, up to that size.
+    """
     for coding in reversed(_codings(content_encoding)):
         if body and coding != "identity":
-            body = _decoder(coding)(body, max_size)
-    return body
+            body = _decoder(coding)(body, max_size, whole=whole)
+    return body if whole else body[:max_size]
 
 
 def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
@@ -47,7 +51,7 @@ def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
     """
     for coding in reversed(_codings(content_encoding)):
         if body and _is_still_coded(body, coding):
-            body = _decoder(coding)(body, max_size)
+            body = _decoder(coding)(body, max_size, whole=True)
     check_body_size(len(body), max_size)
     return body
 
@@ -65,7 +69,7 @@ def _is_still_coded(body: bytes, coding: str) -> bool:
     return coding in _DECODERS
 
 
-def _decoder(coding: str) -> Callable[[bytes, int], bytes]:
+def _decoder(coding: str) -> Callable[..., bytes]:
     decoder = _DECODERS.get(coding)
     if decoder is None:
         raise FetchError("bad_encoding", f"cannot decode {coding!r}")
@@ -78,54 +82,66 @@ def check_body_size(size: int, max_size: int) -> None:
         raise FetchError("too_large", f"the body is larger than {max_size} bytes")
 
 
-def _gunzip(body: bytes, max_size: int) -> bytes:
-    decoded, rest = _inflate(body, _GZIP, max_size)
+def _is_enough(parts: list[bytes], max_size: int, *, whole: bool) -> bool:
+    """Return whether no more is needed; raise FetchError if the whole is, and is too large."""
+    size = sum(map(len, parts))
+    if whole:
+        check_body_size(size, max_size)
+    return size >= max_size and not whole
+
+
+def _gunzip(body: bytes, max_size: int, *, whole: bool) -> bytes:
+    decoded, rest = _inflate(body, _GZIP, max_size, whole=whole)
     members = [decoded]
     while rest:
         if len(members) == MAX_MEMBERS:
             raise FetchError("bad_encoding", f"more than {MAX_MEMBERS} gzip streams in one body")
-        decoded, rest = _inflate(rest, _GZIP, max_size)
+        decoded, rest = _inflate(rest, _GZIP, max_size, whole=whole)
         members.append(decoded)
-        check_body_size(sum(map(len, members)), max_size)
+        if _is_enough(members, max_size, whole=whole):
+            break
     return b"".join(members)
 
 
-def _undeflate(body: bytes, max_size: int) -> bytes:
+def _undeflate(body: bytes, max_size: int, *, whole: bool) -> bytes:
     """Decode the zlib format, which the standard requires, or raw deflate, which many servers send."""
     is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    decoded, rest = _inflate(body, _ZLIB if is_zlib else _RAW_DEFLATE, max_size)
+    decoded, rest = _inflate(body, _ZLIB if is_zlib else _RAW_DEFLATE, max_size, whole=whole)
     if rest:
         raise FetchError("bad_encoding", "bytes after the end of the deflate stream")
     return decoded
 
 
-def _inflate(body: bytes, window: int, max_size: int) -> tuple[bytes, bytes]:
+def _inflate(body: bytes, window: int, max_size: int, *, whole: bool) -> tuple[bytes, bytes]:
     """Decode the first stream of *body*; return its content and the bytes after it."""
     stream = zlib.decompressobj(window)
     try:
         decoded = stream.decompress(body, max_size + 1)
     except zlib.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    check_body_size(len(decoded), max_size)
-    if not stream.eof:
+    if whole:
+        check_body_size(len(decoded), max_size)
+    if whole and not stream.eof:
         raise FetchError("truncated", "the compressed body stops early")
     return decoded, stream.unused_data
 
 
-def _unbrotli(body: bytes, max_size: int) -> bytes:
+def _unbrotli(body: bytes, max_size: int, *, whole: bool) -> bytes:
     brotli = _brotli()
     if brotli is None:
         raise FetchError("bad_encoding", "cannot decode 'br': the brotli package is not installed")
     stream = brotli.Decompressor()
     decoded: list[bytes] = []
     try:
-        while body or not stream.can_accept_more_data():
+        while not stream.is_finished():
             decoded.append(stream.process(body, output_buffer_limit=max_size))
+            # Of a stream that stops early, the package gives a part at each call.
+            if not decoded[-1] or _is_enough(decoded, max_size, whole=whole):
+                break
             body = b""
-            check_body_size(sum(map(len, decoded)), max_size)
     except brotli.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    if not stream.is_finished():
+    if whole and not stream.is_finished():
         raise FetchError("truncated", "the compressed body stops early")
     return b"".join(decoded)
 

@@ -9,6 +9,7 @@ import gevent
 import pytest
 
 from crawler import FetchError, Request
+from crawler.data import BODY_PREFIX
 from crawler.testing import End, Reply, Wire, faults
 
 
@@ -255,6 +256,48 @@ def test_codings_are_decoded_for_any_spelling_of_their_field(fetch, serve, name)
 
     assert response.body == PAGE
     assert name in [given for given, _ in response.headers.fields]
+
+
+LONG = b"".join(b"Disallow: /%d\n" % n for n in range(100_000))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=LONG),
+        faults.coded(gzip.compress(LONG)),
+        Reply(headers={"content-encoding": "deflate"}, body=zlib.compress(LONG)),
+        faults.gzip_bomb(50_000_000),
+        faults.endless_body(),
+    ],
+    ids=["plain", "gzip", "deflate", "bomb", "endless"],
+)
+def test_of_a_body_the_start_can_be_asked_for(fetch, serve, reply):
+    site = serve({"/": reply, "/next": "fine"})
+
+    response = fetch(Request(site.url("/"), meta={BODY_PREFIX: 5000}))
+
+    assert len(response.body) == 5000
+    assert response.body == LONG[:5000] or len(set(response.body)) <= 2
+    assert response.flags == {"truncated"}
+    assert fetch(Request(site.url("/next"))).body == b"fine"
+
+
+@pytest.mark.parametrize("reply", [Reply(body=b"short"), faults.coded(gzip.compress(b"short"))])
+def test_a_body_shorter_than_the_start_that_was_asked_for_is_whole(fetch, serve, reply):
+    site = serve({"/": reply})
+
+    response = fetch(Request(site.url("/"), meta={BODY_PREFIX: 5000}))
+
+    assert (response.body, response.flags) == (b"short", frozenset())
+
+
+def test_a_body_that_ends_before_the_start_that_was_asked_for_is_truncated(fetch, serve):
+    site = serve({"/": faults.truncated(), "/gzip": faults.truncated_gzip()})
+
+    for path in ("/", "/gzip"):
+        request = Request(site.url(path), meta={BODY_PREFIX: 500_000})
+        assert failure(fetch, request) == "truncated"
 
 
 def test_compression_is_requested(fetch, serve):

@@ -137,7 +137,7 @@ class CurlFetch:
                     failure = _transfer(multi, handle)
             if is_new:
                 self._known.add(site)
-            if failure:
+            if failure and not (handle.prefix and handle.prefix.is_full):
                 raise fetch_error(failure, handle, request)
             response = handle.response()
             if request.proxy:

@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 import pycurl
 from gevent.monkey import get_original
 
-from ...data import Headers, Request, Response
+from ...data import BODY_PREFIX, Headers, Request, Response
 from ...errors import FetchError
 from ...http import content_coding as coding
 from ..address_guard import AllowAddress, refusal
+from ..body_prefix import BodyPrefix
 from ..file_descriptors import is_out_of_descriptors
 from ..limits import Limits
 from .kept_connections import KeptConnections
@@ -34,6 +35,8 @@ _BROKEN = frozenset({pycurl.E_HTTP2, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR})
 _SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
+_WHOLE: frozenset[str] = frozenset()
+_CUT = frozenset({"truncated"})
 _PLAIN = Request("http://plain.invalid/")
 #: Unpatched: only libcurl waits for these sockets, not the hub.
 _socket = get_original("socket", "socket")
@@ -72,6 +75,8 @@ class Handle:
         self.limits = limits
         self._allow_address = allow_address
         self._kept = kept
+        #: What is needed of the body, if that is not the whole.
+        self.prefix: BodyPrefix | None = None
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._opened: list[Any] = []
@@ -94,6 +99,11 @@ class Handle:
             self._set_method(request)
         if request.attempts:
             self.connect_anew()
+        if request.meta and BODY_PREFIX in request.meta:
+            self._special = True
+            self.prefix = BodyPrefix(request.meta[BODY_PREFIX])
+            self.easy.setopt(pycurl.WRITEFUNCTION, self.prefix.writer(self._chunks))
+            self.easy.setopt(pycurl.MAXFILESIZE_LARGE, 0)
 
     def connect_anew(self) -> None:
         """Use no kept connection for the next transfer."""
@@ -137,12 +147,15 @@ class Handle:
             self.limits.check_headers(size)
             head = _final_head(lines)
         headers = Headers(head)
-        body = b"".join(self._chunks)
-        if body and head.lower().find(_CODED) >= 0:  # "in" is slower: it raises inside
+        body, flags = b"".join(self._chunks), _WHOLE
+        if self.prefix is not None:
+            body = self.prefix.decoded(body, headers.get("content-encoding", ""))
+            flags = _CUT if self.prefix.is_cut else _WHOLE
+        elif body and head.lower().find(_CODED) >= 0:  # "in" is slower: it raises inside
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits.body)
         elapsed = easy.getinfo(_ENDED) - easy.getinfo(_SENT) - self.lag
         status = easy.getinfo(_STATUS)
-        return Response(request.url, status, headers, body, request, max(elapsed, _LEAST))
+        return Response(request.url, status, headers, body, request, max(elapsed, _LEAST), flags)
 
     @property
     def header_size(self) -> int:
@@ -179,6 +192,7 @@ class Handle:
         self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         self.easy.setopt(pycurl.PREREQFUNCTION, self._before_request)
         self._request = _PLAIN
+        self.prefix = None
         self._is_sent = False
         self._headers = _PLAIN.headers
         self._cookies = _PLAIN.cookies
