@@ -10,7 +10,15 @@ from crawler.frontier import FrontierContract, FrontierView
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
-BASE = {"_distribution", "_waiters", "charset", "credentials", "data", "errors", "html_tokens"} | {
+BASE = {
+    "_distribution",
+    "_give_way",
+    "_waiters",
+    "charset",
+    "credentials",
+    "data",
+    "errors",
+    "html_tokens",
     "http",
     "request_content",
     "serialization",
@@ -19,6 +27,7 @@ BASE = {"_distribution", "_waiters", "charset", "credentials", "data", "errors",
 #: What each part may import, besides itself.
 ALLOWED = {
     "_distribution": set(),
+    "_give_way": set(),
     "_lazy_import": set(),
     "_waiters": set(),
     "charset": {"html_tokens"},

@@ -9,8 +9,7 @@ from functools import partial
 from types import GeneratorType
 from typing import Any
 
-import gevent
-
+from ..._give_way import give_way
 from ...data import LostItem, Request, Response, new_id
 from ...errors import ModuleError
 from ...spider.callback_results import results
@@ -135,7 +134,7 @@ class SpiderChain:
             else:
                 if passed is not None:
                     return passed
-            gevent.sleep(0)
+            give_way()
         return None
 
     def open(self) -> None:
