@@ -73,7 +73,7 @@ class AfterFetch:
     def _another(
         self, request: Request, result: Response | ModuleError, cause: BaseException | None
     ) -> RetryLater:
-        attempts = (*request.attempts, _described(result))
+        attempts = (*request.attempts, described(result))
         wait = self._politeness.growing_wait(self._retries.wait, len(attempts))
         least = cause.delay if isinstance(cause, Retry) else 0.0
         return RetryLater(request.replace(attempts=attempts), max(wait, least))
@@ -89,5 +89,5 @@ class AfterFetch:
         return Hop(hop.replace(attempts=()))
 
 
-def _described(result: Response | ModuleError) -> str:
+def described(result: Response | ModuleError) -> str:
     return f"status {result.status}" if isinstance(result, Response) else result.reason

@@ -31,12 +31,14 @@ class Taken:
     """
     A request from take() until it is settled, put back, or waits again (retry, redirect hop).
 
-    Until fetched() it occupies a place of its *host*: *is_in_flight*. The frontier alone
-    changes it.
+    Until fetched() it occupies a place of its *host*: *is_in_flight*. One that has a *failure*
+    is not to be fetched: it failed while it waited, and is to be settled so. The frontier
+    alone changes it.
     """
 
     __slots__ = (
         "answer",
+        "failure",
         "flight",
         "host",
         "is_in_flight",
@@ -47,15 +49,22 @@ class Taken:
     )
 
     def __init__(
-        self, request: Request, host: Host, *, is_robots: bool = False, is_suspect: bool = False
+        self,
+        request: Request,
+        host: Host,
+        *,
+        failure: ModuleError | None = None,
+        is_robots: bool = False,
+        is_suspect: bool = False,
     ) -> None:
         self.request = request
         self.host = host
+        self.failure = failure
         #: Whether it was not admitted, but asks for a robots.txt.
         self.is_robots = is_robots
         #: Whether a process has died during its analysis: no other page is analysed beside it.
         self.is_suspect = is_suspect
-        self.is_in_flight = True
+        self.is_in_flight = failure is None
         #: Its part in the share of the slots that its host has.
         self.flight: Flight | None = None
         #: Whether it was settled, put back, or waits again.
@@ -70,18 +79,12 @@ class Taken:
 
 @dataclass
 class Events:
-    """
-    Functions to call with requests that end without having been taken.
-
-    *on_drop* is called with each of them, *on_failure* before that with one that fails because
-    its robots.txt cannot be fetched, and the error.
-    """
+    """*on_drop* is called with each request that is refused before it was taken."""
 
     on_drop: Callable[[Request, Outcome], object] = _ignore
-    on_failure: Callable[[Request, ModuleError], object] = _ignore
 
     def clear(self) -> None:
-        self.on_drop = self.on_failure = _ignore
+        self.on_drop = _ignore
 
 
 class FrontierView(Protocol):
@@ -159,7 +162,11 @@ class FrontierContract(Protocol):
         """Count *links* as turned away, because their page has more than may be followed."""
 
     def take(self) -> Taken:
-        """Return the next request that is due, after a wait; raise FrontierClosed when closed."""
+        """
+        Return the next request that is due or has failed, after a wait.
+
+        Raises FrontierClosed when closed.
+        """
 
     def fetched(self, taken: Taken, result: Response | ModuleError) -> Next | Outcome:
         """
@@ -197,4 +204,8 @@ class FrontierContract(Protocol):
         """Leave *seconds* between requests to *host* from now on; never less than its Crawl-delay."""
 
     def cut_off(self, reason: str) -> None:
-        """Let nothing more be taken or admitted, and settle all that waits as refused."""
+        """
+        Let nothing more be taken or admitted, and settle all that waits as refused.
+
+        If much waits, other greenlets run meanwhile, and the last of it is settled later.
+        """

@@ -9,6 +9,8 @@ from typing import Any
 
 import gevent
 
+from .. import url as urls
+from .._give_way import give_way
 from ..credentials import without_credentials
 from ..data import Link, Links, Request, Response, with_login
 from ..errors import FrontierClosed, ModuleError
@@ -18,12 +20,13 @@ from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
 from .admission.seen import Seen
 from .admission.traps import TrapGuard
-from .after_fetch import AfterFetch, Hop, RetryLater
+from .after_fetch import AfterFetch, Hop, RetryLater, described
 from .budget import Budget
 from .contract import Next, Taken
-from .durable.journal import Journal, NullJournal, Restored, facts_of
+from .durable.journal import Journal, NullJournal, Restored
 from .endings import Endings
 from .hosts.backoff import FROM_CACHE
+from .hosts.host import Host, HostFacts
 from .hosts.politeness import Politeness
 from .next_request import NextRequest
 from .outcome import Outcome, refused
@@ -32,6 +35,9 @@ from .restore import Restorer
 from .retries import Retries
 from .robots_fetches import RobotsFetches
 from .view import View
+
+#: Seconds that a host must rest for the rest to be recorded.
+_LEAST_REST = 1.0
 
 
 class Frontier:
@@ -128,8 +134,8 @@ class Frontier:
 
     def take(self) -> Taken:
         parts = self._parts
-        parts.journal.wait_for_room()
         while True:
+            parts.journal.wait_for_room()
             parts.flowing.wait()
             if self.closed:
                 raise FrontierClosed("the frontier is closed")
@@ -137,26 +143,30 @@ class Frontier:
             taken = self._next.take(now)
             if taken is not None:
                 self.view.taken += 1
+                self._keep_rest(taken.host, now)
                 return taken
-            parts.queues.sleep(now, parts.spending.free_at)
+            if self._next.has_more:
+                give_way()
+            else:
+                parts.queues.sleep(now, parts.spending.free_at)
 
     def fetched(self, taken: Taken, result: Response | ModuleError) -> Next | Outcome:
         if taken.is_over or not taken.is_in_flight:
             raise ValueError(f"{taken.request} is not taken, or was fetched already")
         parts, now, host = self._parts, self._parts.clock(), taken.host
         taken.is_in_flight = False
-        failures = host.failures
         self._end_flight(taken, now, _time_of(taken, result, now))
-        parts.backoff.fetched(host, result, now)
-        parts.queues.wake_after(host)
+        after: Next | Outcome = Next.AGAIN
         if taken.is_robots:
+            parts.backoff.robots_fetched(host, result, now)
+            parts.queues.wake_after(host)
             self._release(taken)
             self._robots.answered(taken, result, now)
-            after: Next | Outcome = Next.AGAIN
         else:
+            parts.backoff.fetched(host, taken.request.url, result, now)
+            parts.queues.wake_after(host)
             after = self._follow_up(taken, result, now)
-        if host.failures != failures:
-            parts.journal.learned(facts_of(host, now))
+        self._keep_rest(host, now)
         return after
 
     def begin_analysis(self, taken: Taken) -> None:
@@ -187,7 +197,8 @@ class Frontier:
         if reason is not None:
             self._endings.drop(request, refused(reason))
         else:
-            parts.spending.take_back(request)
+            if taken.failure is None:
+                parts.spending.take_back(request)
             parts.waiting.put(parts.queues.host_of(request.url), request, first=True)
 
     def join(self, timeout: float | None = None) -> bool:
@@ -200,6 +211,7 @@ class Frontier:
     def close(self) -> None:
         self.closed = True
         self.events.clear()
+        self._endings.close()
         self._parts.flowing.set()
         self._parts.queues.close()
         self._parts.accounts.idle.set()
@@ -254,6 +266,12 @@ class Frontier:
         if taken.flight is not None:
             self._parts.hosts.shares.end(taken.flight, now, seconds)
 
+    def _keep_rest(self, host: Host, now: float) -> None:
+        """Record how long *host* rests, so that the next process lets it, too; unless it is short."""
+        seconds = host.ready_at - now
+        if seconds >= _LEAST_REST:
+            self._parts.journal.learned(HostFacts(host.name, 0, seconds, host.why))
+
     def _follow_up(
         self, taken: Taken, result: Response | ModuleError, now: float
     ) -> Next | Outcome:
@@ -261,7 +279,11 @@ class Frontier:
         if isinstance(result, Response) and "cached" not in result.flags:
             self._parts.spending.add_bytes(len(result.body), now)
             self._endings.check_budget()
-        is_last = self._endings.give_up(taken.host)
+        rests_until, is_last = now, False
+        if taken.host.failing:
+            origin = urls.origin(taken.request.url)
+            is_last = self._endings.give_up(taken.host, origin, described(result), now)
+            rests_until = taken.host.origin_rests_until(origin)
         after = self._after_fetch.decide(taken.request, result, is_last=is_last)
         if isinstance(after, Hop):
             self._release(taken)
@@ -270,7 +292,8 @@ class Frontier:
         if isinstance(after, RetryLater):
             self._release(taken)
             self.view.retried += 1
-            self._parts.waiting.put_later(taken.host, after.request, now + after.wait, now)
+            due = max(now + after.wait, rests_until)
+            self._parts.waiting.put_later(taken.host, after.request, due, now)
             return Next.AGAIN
         if isinstance(result, Response):
             taken.answer = (result.status, len(result.body), result.elapsed)

@@ -63,7 +63,7 @@ class Parts:
         self.admission = Admission(rules.scope, seen, rules.traps, restored.fingerprint)
         shares = SlotShares() if rules.slots is None else SlotShares(rules.slots)
         self.hosts = HostSchedule(rules.politeness, shares)
-        self.backoff = Backoff(rules.politeness, self.hosts)
+        self.backoff = Backoff(rules.politeness, self.hosts, journal.learned)
         self.nearest = NearestDepth(matters=rules.scope.max_depth is not None)
         self.queues = HostQueues(rules.politeness, self.hosts, self.nearest, clock)
         self.waiting = WaitingRequests(self.queues, journal)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ..data import Link, Request
 from ..url import without_fragment
 from .admission.link_filter import OUT_OF_SCOPE
-from .durable.journal import HostFacts, Restored
+from .durable.journal import Restored
 from .endings import Endings
-from .hosts.host import Host
-from .outcome import failed, refused
+from .hosts.host import Host, HostFacts
+from .outcome import refused
 from .parts import Parts
 from .robots_fetches import RobotsFetches
 
@@ -19,7 +19,7 @@ class Restorer:
     """
     Takes in what comes from disk.
 
-    A request for which it is too late, or which is out of the present scope, ends here.
+    A request for which a limit has been reached, or which is out of the present scope, ends here.
     """
 
     def __init__(self, parts: Parts, endings: Endings) -> None:
@@ -33,7 +33,7 @@ class Restorer:
         self._endings = endings
 
     def recall(self, restored: Restored, robots: RobotsFetches | None, now: float) -> None:
-        """Apply what is known of hosts: their failures, rests and robots.txt."""
+        """Apply what is known of hosts and origins: their failures, rests and robots.txt."""
         for facts in restored.hosts:
             self._recall_host(facts, now)
         if robots is not None:
@@ -41,11 +41,19 @@ class Restorer:
                 robots.recall(answer, now)
 
     def _recall_host(self, facts: HostFacts, now: float) -> None:
-        host = self.host_named(facts.name)
-        host.failures = facts.failures
-        host.ready_at, host.why = now + facts.seconds, facts.why
-        if self._backoff.is_hopeless(host):
-            self._queues.dead.add(host.name)
+        """Apply what is known of one; formats before had failures by host, which begin anew."""
+        if not facts.is_of_origin:
+            if facts.seconds > 0:
+                host = self.host_named(facts.name)
+                self._backoff.recall_rest(host, facts, now)
+                self._hosts.schedule(host, now)
+        elif self._backoff.is_hopeless(facts.failures):
+            reason = f"{facts.name} failed {facts.failures} times in a row ({facts.why})"
+            self._queues.dead.add(facts.name, reason)
+        elif facts.failures:
+            host = self._queues.host_of(facts.name)
+            self._backoff.recall(host, facts, now)
+            self._hosts.schedule(host, now)
 
     def out_of_scope(self) -> Iterator[Link]:
         """Yield the links that were out of an earlier scope: they do not count as turned away now."""
@@ -67,13 +75,10 @@ class Restorer:
         if reason is not None:
             self._endings.drop(request, refused(reason))
             return
-        known = host or self._queues.host_of(request.url)
-        if known.name in self._queues.dead:
-            self._endings.drop(request, failed("host"))
-        elif host is not None:
+        if host is not None:
             self._waiting.put(host, request)
         else:
-            self._queues.put(known, request)
+            self._queues.put(self._queues.host_of(request.url), request)
 
     def set_aside(self, url: str) -> None:
         self._accounts.set_aside(url)

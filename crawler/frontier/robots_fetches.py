@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from .. import url as urls
 from ..data import Request, Response
 from ..errors import ModuleError
+from ..http.robots_txt import Robots
+from .after_fetch import described
 from .budget import ROBOTS_ATTEMPT
 from .contract import Taken
 from .endings import Endings
 from .hosts.host import Host
-from .hosts.robots_cache import RobotsCache, RobotsFacts
-from .outcome import failed
+from .hosts.robots_cache import RobotsCache, RobotsFacts, RobotsFailure, is_answer
 from .parts import Parts
-from .retries import HOST_KINDS
 
 
 class RobotsFetches:
-    """Lets a host wait for its robots.txt, and applies the answer."""
+    """
+    Lets a host wait for the robots.txt of an origin, and applies the answer.
+
+    A robots.txt that cannot be fetched is asked for again: after a 429 or 5xx until its origin
+    is given up; after another failure as often as a page is, if that kind of failure is worth
+    it. Then the pages of the origin fail for the same reason.
+    """
 
     def __init__(self, parts: Parts, endings: Endings) -> None:
-        self._events = parts.events
-        self._cache = RobotsCache(parts.rules.agent, parts.journal.learned)
         self._politeness = parts.rules.politeness
+        self._cache = RobotsCache(parts.rules.agent, self._politeness, parts.journal.learned)
         self._retries = parts.rules.retries
         self._journal = parts.journal
-        self._waiting = parts.waiting
         self._queues = parts.queues
         self._hosts = parts.hosts
         self._backoff = parts.backoff
         self._endings = endings
 
-    def allows(self, host: Host, request: Request, now: float) -> bool | None:
-        """Return whether *request* may be fetched; None if its robots.txt is not known."""
-        return self._cache.allows(host, request, now)
+    def rules(self, origin: str, now: float) -> Robots | RobotsFailure | None:
+        """Return the rules of *origin*, or why they cannot be had; None if they are not known."""
+        return self._cache.rules(origin, now)
 
-    def ask(self, host: Host, request: Request) -> Request:
+    def refusal(self, host: Host, rules: Robots, url: str) -> str | None:
+        """Return why *rules* forbid to fetch *url* of *host*; None if they do not."""
+        return self._cache.refusal(host, rules, url)
+
+    def ask(self, host: Host, origin: str, request: Request) -> Request:
         """Return the request for the robots.txt that *request* and its *host* must wait for."""
         self._queues.put(host, request, first=True)
         self._hosts.park(host, "robots.txt")
-        return self._cache.ask(host, urls.origin(request.url), request)
+        return self._cache.ask(host, origin, request)
 
     def put_back(self, request: Request) -> None:
         """Forget a request for robots.txt that was not fetched: it is made again when needed."""
@@ -46,7 +53,7 @@ class RobotsFetches:
         self._queues.unpark(self._cache.close(request).host)
 
     def recall(self, facts: RobotsFacts, now: float) -> None:
-        self._cache.recall(facts.origin, now + facts.seconds, facts.body)
+        self._cache.recall(facts, now)
 
     def answered(self, taken: Taken, result: Response | ModuleError, now: float) -> None:
         """Take the answer to a request for robots.txt, and let the host that waits for it continue."""
@@ -56,31 +63,36 @@ class RobotsFetches:
             return
         self._journal.fetched_aside(taken.request)
         question = self._cache.close(taken.request)
-        host = question.host
-        rules = self._cache.rules(question.origin, now)
-        if rules is None:
-            self._backoff.robots_failed(host, taken.host, result, now)
-            self._endings.give_up(host)
-        else:
+        host, origin = question.host, question.origin
+        if is_answer(result):
+            self._backoff.recovered(host, origin, now)
+        rules = self._cache.rules(origin, now)
+        if isinstance(rules, Robots):
             self._cache.obey(host, rules)
             self._hosts.rest(host, now, self._politeness.pause_of(host), "delay")
+        else:
+            self._failed(host, origin, taken.request, result, now)
         self._queues.unpark(host)
-        if rules is None and isinstance(result, ModuleError) and result.kind in HOST_KINDS:
-            self._count_attempt(host, result, now)
 
-    def _count_attempt(self, host: Host, error: ModuleError, now: float) -> None:
-        """
-        Count an unreachable host as an attempt of the first request that waits for it.
+    def _failed(
+        self,
+        host: Host,
+        origin: str,
+        request: Request,
+        result: Response | ModuleError,
+        now: float,
+    ) -> None:
+        failing = self._backoff.robots_failed(host, origin, result, now)
+        reason = _described(request, result)
+        is_given_up = self._endings.give_up(host, origin, reason, now)
+        if is_given_up or isinstance(result, Response):
+            return
+        if not self._retries.worth_another(result, failing.robots_attempts):
+            failing.robots_attempts = 0
+            failing.rests_until = now
+            self._cache.fail(origin, RobotsFailure(result.kind, reason), now)
 
-        That request would have failed in the same way, and its callback may wait for the error.
-        """
-        request = self._queues.pull(host)
-        if request is None:
-            return
-        attempts = (*request.attempts, f"{ROBOTS_ATTEMPT}{error.reason}")
-        if self._retries.worth_another(error, len(attempts)):
-            self._waiting.put(host, request.replace(attempts=attempts), first=True)
-            return
-        self._events.on_failure(request, error)
-        self._endings.drop(request, failed(error.kind))
-        self._hosts.schedule(host, now)
+
+def _described(request: Request, result: Response | ModuleError) -> str:
+    where = f"redirected to {request.url}: " if request.redirects else ""
+    return f"{ROBOTS_ATTEMPT}{where}{described(result)}"

@@ -52,12 +52,11 @@ class WaitingRequests:
         self._queues.put(host, nearer)
         return True
 
-    def drain(self, host: Host) -> Iterator[Request]:
-        """Take out all that waits for *host* in memory; the rest is read next, and Restorer ends it."""
-        yield from self._queues.drain(host)
-        self._overflow.refill(host)
+    def drain(self, host: Host, *, spare_begun: bool) -> Iterator[Request]:
+        """
+        Take out all that waits for *host* in memory, or only what is not begun.
 
-    def drain_new(self, host: Host) -> Iterator[Request]:
-        """Do the same, but leave the retries and hops of pages that were begun."""
-        yield from self._queues.drain_new(host)
+        The rest is read next, and Restorer ends it.
+        """
+        yield from self._queues.drain(host, spare_begun=spare_begun)
         self._overflow.refill(host)

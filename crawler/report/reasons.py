@@ -45,6 +45,11 @@ REASONS = {
     # Refused after admission.
     "seen": Reason("it redirects to a URL that the crawl has met before"),
     "robots": Reason("the robots.txt of its host disallows it", ("robots",)),
+    "crawl_delay": Reason(
+        "the robots.txt of its host asks for a longer Crawl-delay than is obeyed: the host cannot "
+        "be crawled in time",
+        ("politeness.max_crawl_delay",),
+    ),
     "page_limit": Reason("the crawl reached its limit of pages", ("max_pages",), continues=True),
     "byte_limit": Reason("the crawl reached its limit of bytes", ("max_bytes",), continues=True),
     "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), continues=True),
@@ -54,7 +59,8 @@ REASONS = {
     "size": Reason("a middleware refused its size"),
     # Not fetched.
     "host": Reason(
-        "its host failed too often in a row and was given up", ("politeness.give_up_after",)
+        "its origin (scheme, host and port) failed too often in a row and was given up",
+        ("politeness.give_up_after",),
     ),
     "redirect_limit": Reason("it was redirected too often"),
     "redirect_loop": Reason("it was redirected to a URL that it had been redirected from"),

@@ -11,9 +11,9 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypeVar
 
-import gevent
 from gevent.event import AsyncResult
 
+from .._give_way import give_way
 from ..buffer import Pool
 from ..data import Item, Links, LostItem, Request, Response
 from ..errors import (
@@ -25,7 +25,7 @@ from ..errors import (
     Unfinished,
     Unwritable,
 )
-from ..frontier import FrontierContract, Next, Outcome
+from ..frontier import FrontierContract, Next, Outcome, failed
 from ..http.logins import Logins
 from ..module import Analyzer, Downloader, Pipeline, Registrar
 from ..module.errors_by_line import ErrorsByLine
@@ -89,7 +89,6 @@ class Stages:
         #: Called when a module raises Unfinished: the crawl must stop, its requests stay pending.
         self.on_unfinished: Callable[[], object] = bool
         frontier.events.on_drop = self._dropped
-        frontier.events.on_failure = self._failed
 
     def do(self, stage: Stage[T], visit: Visit, datum: T, timer: ModuleTimer) -> None:
         """Carry out *stage* on one datum: the only place where failures are caught."""
@@ -117,12 +116,6 @@ class Stages:
         self._visits.give_back(visit)
         self.on_unfinished()
 
-    def _failed(self, request: Request, error: ModuleError) -> None:
-        """Report that *request* has failed because its robots.txt could not be fetched."""
-        self._errors.report(
-            ModuleError(error.module, request, f"robots.txt: {error.reason}", error.kind)
-        )
-
     def abandon(self, stage: Stage[Any], visit: Visit) -> None:
         """Fail *visit*, whose worker was left behind in *stage*, and count its item as failed."""
         self._visits.analyses.leave(visit.taken)
@@ -134,6 +127,10 @@ class Stages:
     # -- download ---------------------------------------------------------------------------
 
     def download(self, visit: Visit, request: Request, timer: ModuleTimer) -> None:
+        if visit.taken.failure is not None:
+            self._visits.end_download(visit)
+            self._end(visit, visit.taken.failure, failed(visit.taken.failure.kind))
+            return
         try:
             result = self._fetch(visit, request, timer)
             if isinstance(result, Response):
@@ -235,7 +232,7 @@ class Stages:
                     number += 1
                 if number >= _FINDINGS_PER_TURN:
                     number = 0
-                    gevent.sleep(0)
+                    give_way()
 
     def _admit_many(self, visit: Visit, links: Links) -> None:
         """Admit the *links* of a page up to the limit of one page; count the others."""

@@ -184,24 +184,29 @@ SECTIONS = {
         Setting(
             "politeness.backoff",
             SECONDS,
-            "The first wait after a host failed to answer. It doubles with each further failure.",
+            "The first wait after an origin failed to answer. It doubles with each further failure.",
         ),
         Setting(
             "politeness.throttle",
             SECONDS,
-            "The first wait after a host answered 429 or 503 without Retry-After. It doubles each time.",
+            "The first wait after a host answered 429, or 503 at several URLs, without Retry-After. It doubles each time.",
         ),
         Setting("politeness.max_backoff", SECONDS, "The longest wait of these two."),
         Setting("politeness.max_retry_after", SECONDS, "The longest Retry-After that is obeyed."),
         Setting(
+            "politeness.max_crawl_delay",
+            SECONDS,
+            "The longest Crawl-delay that is obeyed. Pages of a host that asks for a longer one are refused.",
+        ),
+        Setting(
             "politeness.probe_after",
             COUNT,
-            "The number of failures in a row after which a host gets only one request at a time.",
+            "The number of failures in a row of one origin after which its host gets only one request at a time.",
         ),
         Setting(
             "politeness.give_up_after",
             COUNT,
-            "The number of failures in a row after which all requests to a host fail.",
+            "The number of failures in a row after which all requests to an origin (scheme, host and port) fail.",
         ),
     ),
     "Retries": (

@@ -14,8 +14,11 @@ from crawler import (
     Scheduler,
 )
 from crawler.fetch import Limits
-from crawler.frontier import Budget, Politeness, Retries
+from crawler.frontier import Budget, Frontier, Politeness, Retries, Scope
 from crawler.spider import links
+
+from .hosts.scheduling import EXACT
+from .steps import DOMAINS, Clock
 
 
 @contextmanager
@@ -68,3 +71,26 @@ def crawl():
         return summary, errors
 
     return crawl
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def frontier(clock):
+    """Makes frontiers that live by the clock; nothing in them is left to chance."""
+
+    def make(*, retries=None, budget=None, **limits):
+        quiet = {"delay": 0.0, "robots": False, "backoff": 1.0, "throttle": 30.0}
+        politeness = Politeness(**(EXACT | quiet | limits))
+        return Frontier(
+            Scope(DOMAINS, max_depth=None),
+            politeness=politeness,
+            retries=retries or Retries(1),
+            budget=budget,
+            clock=clock,
+        )
+
+    return make

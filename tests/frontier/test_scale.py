@@ -16,7 +16,7 @@ from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import running
-from .hosts.scheduling import EXACT, begin, request, unpark
+from .hosts.scheduling import EXACT, begin, drain, request, unpark
 
 FOUND_ON = "http://site.test/"
 
@@ -82,13 +82,26 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
     def pause():
         hosts.pause(any_host(), now, paused=dice.random() < 0.4)
 
-    def drain():
+    def drain_any():
         if dice.random() < 0.1:
-            list(hosts.drain(any_host(), now))
+            drain(hosts, any_host(), now)
 
     for _ in range(300):
         dice.choice(
-            [put, put, put, put_later, end, end, end, park, unpark_any, unpark_any, pause, drain]
+            [
+                put,
+                put,
+                put,
+                put_later,
+                end,
+                end,
+                end,
+                park,
+                unpark_any,
+                unpark_any,
+                pause,
+                drain_any,
+            ]
         )()
         now += dice.choice([0.0, 0.0, 0.1, 2.0])
         if dice.random() < 0.5:

@@ -395,3 +395,76 @@ def test_each_page_has_the_whole_limit(build):
 
     assert scheduler.join()
     assert scheduler.stop().urls.done == 1 + 3 + 9
+
+
+# -- requests that fail while they wait -----------------------------------------------------------
+
+
+@pytest.fixture
+def blocked():
+    """Return a started scheduler for pages whose robots.txt is at a blocked address."""
+    site = Site({"/": "home", "/robots.txt": FetchError("blocked_address", "10.0.0.1")})
+    scheduler = Scheduler()
+
+    def start(*first, **parts):
+        analyzer = Analyzer(item_of, recover=parts.pop("recover", None))
+        processors = parts.pop("processors", ())
+        scheduler.init(
+            RequestArgs(max_depth=1, politeness=Politeness.off(robots=True), retries=Retries(1)),
+            DataArgs(),
+            ModuleArgs([Downloader(site)], [analyzer], [Pipeline(*processors)], **parts),
+        )
+        errors = gevent.spawn(list, scheduler.error_chan())
+        scheduler.start(first)
+        return scheduler, errors
+
+    yield start
+    if scheduler.status.value == "started":
+        scheduler.stop(timeout=0)
+
+
+def test_each_is_reported_and_recovered_from_and_settled_once(blocked, balanced):
+    items = []
+
+    def recover(error):
+        yield {"kind": error.kind, "url": error.request.url}
+
+    def keep(item):
+        items.append(item)
+        return item
+
+    scheduler, errors = blocked(*urls(30), recover=recover, processors=[keep])
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+
+    assert summary.urls.failed == {"blocked_address": 30}
+    assert summary.items.processed == 30
+    assert sorted(item["url"] for item in items) == sorted(urls(30))
+    assert sorted(error.request.url for error in errors.get(timeout=30)) == sorted(urls(30))
+    assert all(isinstance(error, DownloadError) for error in errors.get())
+    balanced(summary, pending=0)
+
+
+def test_one_that_a_caller_waits_for_raises_there(blocked):
+    scheduler, _ = blocked(HOME, analyze_workers=1)
+
+    with pytest.raises(DownloadError, match=r"robots\.txt: FetchError: blocked_address"):
+        scheduler.fetch(f"{HOME}awaited")
+
+
+def test_one_that_is_not_settled_at_a_stop_stays_pending(blocked, balanced):
+    started = Event()
+
+    def recover(error):
+        started.set()
+        gevent.sleep(60)
+        return []
+
+    scheduler, _ = blocked(*urls(5), recover=recover, analyze_workers=1)
+    started.wait()
+
+    summary = scheduler.stop(timeout=0)
+
+    assert summary.urls.pending == 5
+    balanced(summary)

@@ -10,7 +10,7 @@ from ...data import Link, Request
 from ..admission.fingerprint import Fingerprint
 from ..admission.seen import Seen
 from ..admission.traps import TrapGuard
-from ..hosts.host import Host
+from ..hosts.host import HostFacts
 from ..hosts.overflow import NoOverflow, Overflow
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger
@@ -27,15 +27,6 @@ class PageEnd(NamedTuple):
     request: Request
     outcome: Outcome
     answer: tuple[int, int, float] | None = None
-
-
-class HostFacts(NamedTuple):
-    """How often the host *name* has failed in a row, and why it rests for how many *seconds*."""
-
-    name: str
-    failures: int
-    seconds: float
-    why: str
 
 
 class NearerFind(NamedTuple):
@@ -140,7 +131,7 @@ class Journal(Protocol):
         """Record the exchanges of *request*, which was not admitted: that of a robots.txt, say."""
 
     def learned(self, facts: HostFacts | RobotsFacts | NearerFind) -> None:
-        """Record what is known of a host, or of a URL beside its own story."""
+        """Record what is known of a host or an origin, or of a URL beside its own story."""
 
     def wait_for_room(self) -> None:
         """Wait while more has been done than a crash may undo."""
@@ -171,7 +162,3 @@ class NullJournal:
 
     include = turned_away = cut_off = found_nearer = waits_again = put_back = ended = _ignore
     fetched_aside = learned = wait_for_room = finish = _ignore
-
-
-def facts_of(host: Host, now: float) -> HostFacts:
-    return HostFacts(host.name, host.failures, max(0.0, host.ready_at - now), host.why)

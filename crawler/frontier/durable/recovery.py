@@ -18,10 +18,10 @@ from ..admission.fingerprint import SIZE, Fingerprint
 from ..admission.seen import BloomSeen
 from ..admission.traps import TrapGuard
 from ..budget import CUT_OFF
+from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
-from .journal import HostFacts
 from .reopening import FailedPages, repair, requeue, retry, strike
 from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
@@ -248,8 +248,8 @@ class _Reader:
 
 
 def facts_of_hosts(store: Store) -> list[HostFacts]:
-    """Return what is known of hosts; a damaged row is left out, and its host asked anew."""
-    now = time.time()
+    """Return what is known of hosts and origins; a damaged row is left out, and learned anew."""
+    now = _now(store)
     return [
         HostFacts(name, failures, rests_until - now, why)
         for name, failures, rests_until, why in _whole(store, "hosts")
@@ -257,11 +257,16 @@ def facts_of_hosts(store: Store) -> list[HostFacts]:
 
 
 def facts_of_robots(store: Store) -> list[RobotsFacts]:
-    now = time.time()
+    now = _now(store)
     return [
         RobotsFacts(origin, expires - now, body)
         for origin, expires, body in _whole(store, "robots")
     ]
+
+
+def _now(store: Store) -> float:
+    """Return the time, but none before the last commit: the clock may have been fast then."""
+    return max(time.time(), store.fact("time") or 0.0)
 
 
 def _whole(store: Store, table: str) -> Iterator[list[Any]]:

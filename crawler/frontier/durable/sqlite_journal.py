@@ -13,6 +13,7 @@ from ...errors import JobError
 from ..admission.fingerprint import Fingerprint
 from ..admission.traps import TrapGuard
 from ..budget import CUT_OFF
+from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
 from . import rows
@@ -20,7 +21,7 @@ from .awaited import AwaitedRequests
 from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
-from .journal import HostFacts, NearerFind, PageEnd, Restored
+from .journal import NearerFind, PageEnd, Restored
 from .recovery import Recovered, facts_of_hosts, facts_of_robots, recover
 from .reopening import FailedPages
 from .store import Store
@@ -42,6 +43,7 @@ class SqliteJournal:
     def __init__(self, path: str | os.PathLike[str], *, window: int = WINDOW) -> None:
         self.store = Store(path)
         self.commits = GroupCommit(self.store)
+        self.commits.figures["time"] = time.time
         #: What was found when the frontier began; None before.
         self.recovered: Recovered | None = None
         #: The failed pages that are to be fetched again when the frontier begins.

@@ -7,6 +7,7 @@ from collections import deque
 
 import gevent
 
+from ..._give_way import give_way
 from ...data import Link, Request
 from ..hosts.host import Host
 from ..hosts.overflow import Receiver
@@ -194,6 +195,7 @@ class StoredQueues:
         self._commits.write()
         found = self._store.next([(host.name, queue.rank, most) for host, queue in wanted])
         for (host, queue), rows in zip(wanted, found, strict=True):
+            give_way()  # what is read may be refused, hundreds at a time
             self._fill(host, queue, rows, is_all=len(rows) < most)
 
     def _fill(self, host: Host, queue: _StoredQueue, rows: list[Row], *, is_all: bool) -> None:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...data import Request
+from .origins import FailingOrigin
 from .request_queue import RequestQueue
 
 #: Seconds for which the failures of an idle host are remembered after it has rested.
@@ -22,6 +25,19 @@ SLOW = 2.0
 #: Values of *wakes_at* that are not times: ready, and on no heap.
 READY = float("-inf")
 NEVER = float("inf")
+
+
+class HostFacts(NamedTuple):
+    """Why a host rests for how many *seconds*; or an origin, and its *failures* in a row."""
+
+    name: str
+    failures: int
+    seconds: float
+    why: str
+
+    @property
+    def is_of_origin(self) -> bool:
+        return "://" in self.name
 
 
 class Address:
@@ -71,6 +87,7 @@ class Host:
         "domain",
         "done",
         "failed",
+        "failing",
         "failures",
         "forget_at",
         "in_flight",
@@ -114,6 +131,8 @@ class Host:
         self.crawl_delay: float | None = None
         #: The delay that set_delay() asked for, instead of the general one.
         self.delay: float | None = None
+        #: Its origins that fail; most hosts have none. And the most failures in a row of one of them.
+        self.failing: dict[str, FailingOrigin] | None = None
         self.failures = 0
         self.done = 0
         self.failed = 0
@@ -153,6 +172,19 @@ class Host:
             return self.ready_at
         return max(self.ready_at, self.retries[0][0])
 
+    def origin_rests_until(self, origin: str) -> float:
+        failing = self.failing.get(origin) if self.failing else None
+        return 0.0 if failing is None else failing.rests_until
+
+    @property
+    def why_not_due(self) -> str:
+        """Why it is not due earlier than it is."""
+        due = self.due()
+        if due <= self.ready_at:
+            return self.why
+        resting = (f.why for f in (self.failing or {}).values() if f.rests_until >= due)
+        return next(resting, "retry")
+
     @property
     def forgettable_at(self) -> float:
         """When the idle host may be forgotten; NEVER while something depends on its state."""
@@ -165,12 +197,28 @@ class Host:
             or self.delay is not None
         ):
             return NEVER
-        return self.ready_at + _FAILURE_MEMORY if self.failures else self.ready_at
+        if not self.failing:
+            return self.ready_at
+        rests = (failing.rests_until for failing in self.failing.values())
+        return max(self.ready_at, *rests) + _FAILURE_MEMORY
 
     def move_due_retries(self, now: float) -> None:
         """Move the retries that are due by *now* to the front of their rank in the queue."""
+        due: list[Request] = []
         while self.retries and self.retries[0][0] <= now:
-            self.queue.put_first(heapq.heappop(self.retries)[2])
+            due.append(heapq.heappop(self.retries)[2])
+        for request in reversed(due):
+            self.queue.put_first(request)
+
+    def release_retries(self, which: Callable[[Request], bool]) -> None:
+        """Let the retries of *which* that is true wait no longer."""
+        if not self.retries:
+            return
+        released = [entry[2] for entry in self.retries if which(entry[2])]
+        self.retries = [entry for entry in self.retries if not which(entry[2])]
+        heapq.heapify(self.retries)
+        for request in released:
+            self.queue.put(request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +244,7 @@ class HostFigures:
     @classmethod
     def of(cls, host: Host, *, delay: float, now: float) -> HostFigures:
         waits = host.queued and not (host.parked or host.paused)
-        resting = host.why if host.ready_at > now else ""
+        resting = host.why_not_due if host.due() > now else ""
         return cls(
             host=host.name,
             queued=host.queued,

@@ -11,6 +11,7 @@ from .addresses import Addresses
 from .host import Host
 from .host_schedule import HostSchedule
 from .nearest_depth import NearestDepth
+from .origins import DeadOrigins
 from .politeness import Politeness
 from .wakeup import Wakeup
 
@@ -32,8 +33,8 @@ class HostQueues:
         nearest: NearestDepth,
         clock: Callable[[], float],
     ) -> None:
-        #: The names of hosts that were given up: no request may wait for them any more.
-        self.dead: set[str] = set()
+        #: No request is sent to them any more.
+        self.dead = DeadOrigins()
         self._politeness = politeness
         self._hosts = hosts
         self._nearest = nearest
@@ -71,7 +72,7 @@ class HostQueues:
         return self._hosts.table.find_or_add(self.shared(name.lower()))
 
     def is_dead(self, url: str) -> bool:
-        return self.name_of(url) in self.dead
+        return bool(self.dead) and urls.origin(url) in self.dead
 
     # -- in and out ---------------------------------------------------------------------------
 
@@ -99,24 +100,21 @@ class HostQueues:
                 return request
         return None
 
-    def drain(self, host: Host) -> Iterator[Request]:
-        """Take out all requests that wait for *host*."""
-        for request in self._hosts.drain(host, self._clock()):
-            if not self._nearest.leave(request):
-                yield request
-
-    def drain_new(self, host: Host) -> Iterator[Request]:
-        """Take out the requests that wait for *host*, except retries and hops."""
+    def drain(self, host: Host, *, spare_begun: bool = False) -> Iterator[Request]:
+        """Take out all requests that wait for *host*; not those of pages that were begun if asked."""
+        host.release_retries(lambda request: not (spare_begun and is_begun(request)))
         begun: list[Request] = []
-        while host.queue.size:
-            request = self._hosts.pull(host)
-            if is_begun(request):
-                begun.append(request)
-            elif not self._nearest.leave(request):
-                yield request
-        for request in begun:
-            self._hosts.put(host, request, self._clock())
-        self._hosts.schedule(host, self._clock())
+        try:
+            while host.queue.size:
+                request = self._hosts.pull(host)
+                if spare_begun and is_begun(request):
+                    begun.append(request)
+                elif not self._nearest.leave(request):
+                    yield request
+        finally:
+            for request in begun:
+                self._hosts.put(host, request, self._clock())
+            self._hosts.schedule(host, self._clock())
 
     def nearer(self, again: Request | Link) -> Request | Link | None:
         """Return the waiting entry with the depth of *again* if that is smaller; otherwise None."""

@@ -92,15 +92,6 @@ class HostSchedule:
         host.queue.remove_last()
         self.queued -= 1
 
-    def drain(self, host: Host, now: float) -> Iterator[Request]:
-        """Take out all requests that wait for *host*."""
-        for _, _, request in host.retries or ():
-            host.queue.put(request)
-        host.retries = None
-        while host.queue.size:
-            yield self.pull(host)
-        self.schedule(host, now)
-
     # -- which host is next -------------------------------------------------------------------
 
     def ready(self, now: float) -> Host | None:
@@ -132,7 +123,7 @@ class HostSchedule:
             return None
         if isinstance(one, Address):
             return one.ready_at, one.waiting[0].name, "address"
-        return one.due(), one.name, one.why
+        return one.due(), one.name, one.why_not_due
 
     def _is_due(self, host: Host, now: float) -> bool:
         """

@@ -16,11 +16,16 @@ class Politeness:
 
     A host rests after the end of each request: for *delay*, or for *latency_factor* times its
     average latency (at most *max_adaptive*) if that is longer. A Crawl-delay in robots.txt is
-    obeyed however long it is, and allows one request at a time. A host that fails to answer
-    rests for *backoff*; one that answers 429 or 503, for as long as it asks, or for
-    *throttle*. Both double with each failure in a row, up to *max_backoff*. After
-    *probe_after* failures in a row a host gets one request at a time; after *give_up_after*,
-    the requests for it are settled as failed.
+    obeyed, and allows one request at a time; if it is longer than *max_crawl_delay*, the pages
+    it holds for are refused, and never fetched faster than asked.
+
+    A host that answers 429 or 503 rests for as long as it asks, at most *max_retry_after*. If it
+    does not say how long, it rests for *throttle* after a 429, and after a 503 once two URLs of
+    an origin have answered so without a success in between; one URL alone is retried. An
+    origin (a scheme, name and port) that cannot be reached rests for *backoff*, and the other
+    origins of its host do not. These waits double with each failure in a row, up to
+    *max_backoff*. After *probe_after* failures in a row of one origin a host gets one request at a
+    time; after *give_up_after*, the requests for that origin are settled as failed.
 
     *share* says what the limits hold for: each host, each registered domain, or each IP
     address. *per_ip* also limits all hosts of one address together; None is no such limit.
@@ -38,6 +43,7 @@ class Politeness:
     throttle: float = 30.0
     max_backoff: float = 3600.0
     max_retry_after: float = 86400.0
+    max_crawl_delay: float = 300.0
     probe_after: int = 3
     give_up_after: int = 8
     robots: bool = True
@@ -76,6 +82,12 @@ class Politeness:
     @property
     def address_delay(self) -> float:
         return max(self.ip_delay, self.delay) if self.share == "ip" else self.ip_delay
+
+    @property
+    def longest_rest(self) -> float:
+        """The longest rest that any rule can lead to."""
+        longest = max(self.max_backoff, self.max_adaptive) * (1 + self.jitter)
+        return max(longest, self.max_retry_after, self.max_crawl_delay, self.delay)
 
     def pause_of(self, host: Host) -> float:
         """Return the seconds that *host* rests after a request; jitter only ever adds."""

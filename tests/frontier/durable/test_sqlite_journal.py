@@ -1,5 +1,8 @@
 """The durable frontier keeps the contract, and a crash costs a refetch, never a page."""
 
+import json
+import sqlite3
+import time
 from random import Random
 
 import gevent
@@ -18,7 +21,9 @@ from crawler.frontier import (
     failed,
     refused,
 )
+from crawler.frontier.durable.rows import sealed
 
+from ..steps import Clock
 from .conftest import Life, answer, take, visit
 
 
@@ -147,18 +152,24 @@ def test_a_redirect_goes_on_where_it_was_sent(life):
     ]
 
 
-def test_robots_txt_is_not_asked_for_again(tmp_path):
-    life = Life(tmp_path, politeness=Politeness(delay=0.0))
+def asked_for_robots(tmp_path, rules):
+    """A life by hand in which a page waits, and the robots.txt of its host is known."""
+    clock = Clock()
+    life = Life(tmp_path, politeness=Politeness(delay=0.0), clock=clock)
     life.frontier.admit(Request("http://a.test/private"))
     question = take(life.frontier)
     assert question.request.url == "http://a.test/robots.txt"
-    rules = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7"
-    life.frontier.fetched(
-        question, Response(question.request.url, 200, body=rules, request=question.request)
-    )
+    response = Response(question.request.url, 200, body=rules, request=question.request)
+    life.frontier.fetched(question, response)
+    return life, clock
+
+
+def test_robots_txt_is_not_asked_for_again(tmp_path):
+    life, clock = asked_for_robots(tmp_path, b"User-agent: *\nDisallow: /private\nCrawl-delay: 7")
 
     frontier = life.again()
     frontier.admit(Request("http://a.test/public"))
+    clock.now += 7
 
     assert take(frontier).request.url == "http://a.test/public"
     assert frontier.view.counts().refused == {"robots": 1}
@@ -166,7 +177,107 @@ def test_robots_txt_is_not_asked_for_again(tmp_path):
     life.end()
 
 
-def test_a_host_that_was_given_up_stays_so(tmp_path):
+@pytest.mark.parametrize("moment", ["in flight", "fetched", "after robots.txt"])
+def test_a_crawl_delay_is_kept_over_a_crash(tmp_path, moment):
+    life, clock = asked_for_robots(tmp_path, b"User-agent: *\nCrawl-delay: 200")
+    if moment != "after robots.txt":
+        clock.now += 200
+        taken = take(life.frontier)
+        if moment == "fetched":
+            answer(life.frontier, taken)
+            life.frontier.settle(taken, DONE)
+    life.journal.commits.flush()
+    life.crash()
+
+    frontier = life.begin()
+    frontier.admit(Request("http://a.test/next"))
+
+    assert 100 < frontier.view.next_wake() <= 200
+    clock.now += 200
+    assert take(frontier).request.url.startswith("http://a.test/")
+    with gevent.Timeout(0.02, False):
+        pytest.fail(f"{frontier.take()} did not wait for the delay")
+    life.end()
+
+
+def test_a_host_that_has_rested_is_not_remembered(life):
+    life.end()
+    with sqlite3.connect(life.path) as state:
+        for name, rests in (("a.test", -1), ("b.test", 100)):
+            row = sealed(name, 0, time.time() + rests, "503")
+            state.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?)", row)
+
+    frontier = life.begin()
+
+    assert frontier._parts.hosts.find("a.test") is None
+    assert frontier._parts.hosts.find("b.test").why == "503"
+
+
+YEARS = 10 * 365 * 86400.0
+
+
+@pytest.mark.parametrize(("is_fast", "most"), [("always", 50.0), ("for a while", 86400.0)])
+def test_a_rest_that_was_stored_under_a_fast_clock_is_capped(life, is_fast, most):
+    life.frontier.admit(Request("http://a.test/"))
+    answer(life.frontier, take(life.frontier), 503, **{"retry-after": "50"})
+    life.end()
+    with sqlite3.connect(life.path) as state:
+        later = time.time() + YEARS
+        row = sealed("a.test", 0, later + 50, "503")
+        state.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?)", row)
+        if is_fast == "always":
+            fact = sealed("time", json.dumps(later))
+            state.execute("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", fact)
+
+    frontier = life.begin()
+
+    assert 0 < frontier.view.next_wake() <= most
+
+
+def test_the_failures_of_an_origin_outlive_the_process(tmp_path):
+    clock = Clock()
+    politeness = Politeness(robots=False, delay=0.0, give_up_after=3, backoff=500.0, jitter=0.0)
+    life = Life(tmp_path, politeness=politeness, retries=Retries(9, wait=0.0), clock=clock)
+    life.frontier.admit(Request("http://a.test:81/"))
+    for failures in (1, 2):
+        taken = take(life.frontier)
+        error = DownloadError("D1", taken.request, "no route", "connect")
+        life.frontier.fetched(taken, error)
+        frontier = life.again()
+        host = frontier._parts.hosts.find("a.test")
+        assert host.failures == host.failing["http://a.test:81"].failures == failures
+        assert 300 * failures < host.failing["http://a.test:81"].rests_until - clock.now
+        clock.now += 1000.0
+
+    taken = take(life.frontier)
+    answer(life.frontier, taken)
+    life.frontier.settle(taken, DONE)
+
+    host = life.again()._parts.hosts.find("a.test")
+    assert host is None or not host.failures
+    life.end()
+
+
+def test_failures_that_an_earlier_version_has_counted_by_host_begin_anew(life):
+    life.frontier.admit(Request("http://a.test/"))
+    life.end()
+    with sqlite3.connect(life.path) as state:
+        row = sealed("a.test", 8, time.time() + 1000, "connect")
+        state.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?)", row)
+
+    frontier = life.begin()
+
+    assert 900 < frontier.view.next_wake() <= 1000
+    assert frontier.admit(Request("http://a.test/2")) is None
+
+
+def settle_failed(frontier):
+    taken = take(frontier)
+    assert taken.failure.kind == "host"
+    frontier.settle(taken, failed("host"))
+
+
+def test_an_origin_that_was_given_up_stays_so(tmp_path):
     politeness = Politeness(robots=False, delay=0.0, per_host=100, give_up_after=1, backoff=0.001)
     life = Life(tmp_path, politeness=politeness, retries=Retries(attempts=1))
     for n in range(3):
@@ -174,9 +285,10 @@ def test_a_host_that_was_given_up_stays_so(tmp_path):
     request = take(life.frontier)
     error = DownloadError("D1", request.request, "no route", "connect")
     life.frontier.settle(request, life.frontier.fetched(request, error))
-    assert life.frontier.view.idle
+    settle_failed(life.frontier)
 
     frontier = life.again()
+    settle_failed(frontier)
 
     assert frontier.view.counts().failed == {"connect": 1, "host": 2}
     assert frontier.admit(Request("http://a.test/late")) == "host"

@@ -24,6 +24,14 @@ def unpark(hosts, host, now):
     hosts.schedule(host, now)
 
 
+def drain(hosts, host, now):
+    """Take out all that waits, as HostQueues does."""
+    host.release_retries(lambda _: True)
+    drained = [hosts.pull(host) for _ in range(host.queue.size)]
+    hosts.schedule(host, now)
+    return drained
+
+
 def filled(hosts, name, number, now=0.0, **rest):
     host = hosts.table.find_or_add(name)
     for n in range(number):

@@ -2,6 +2,7 @@ import pytest
 
 from crawler.data import Request
 from crawler.frontier.hosts.host import NEVER, Host, HostFigures
+from crawler.frontier.hosts.origins import FailingOrigin
 
 
 def request(n=0, **rest):
@@ -31,9 +32,12 @@ def test_a_host_that_somebody_relies_on_is_never_forgotten(name, value):
 
 def test_failures_are_remembered_after_a_rest():
     host = Host("a.test")
-    host.ready_at, host.failures = 5.0, 1
-
+    host.ready_at, host.failing = 5.0, {"http://a.test": FailingOrigin()}
     assert 5.0 < host.forgettable_at < NEVER
+
+    before = host.forgettable_at
+    host.failing["http://a.test"].rest(100.0, "connect")
+    assert host.forgettable_at == before + 95.0
 
 
 def test_what_is_ripe_goes_before_its_rank_and_the_rest_waits():

@@ -43,8 +43,16 @@ def test_hosts_of_a_domain_share_a_record_if_asked_to():
 
     assert queues.host_of("http://a.example.org/") is queues.host_of("http://b.example.org/")
     assert queues.record("WWW.Example.ORG").name == "example.org"
-    queues.dead.add("example.org")
-    assert queues.is_dead("http://c.example.org/")
+
+
+def test_an_origin_is_given_up_and_no_other_of_its_host(queues):
+    assert not queues.is_dead("http://a.test:81/")
+
+    queues.dead.add("http://a.test:81", "no connection")
+
+    assert queues.is_dead("http://a.test:81/x")
+    assert not queues.is_dead("http://a.test:811/x")
+    assert not queues.is_dead("https://a.test:81/x")
 
 
 def test_a_url_found_twice_counts_and_is_handed_out_once(queues, host):

@@ -1,10 +1,12 @@
 import pytest
 
-from crawler.data import Headers, Request, Response
+from crawler.data import BODY_PREFIX, Headers, Request, Response
 from crawler.errors import DownloadError, FetchError
 from crawler.frontier.hosts import robots_cache as cache_module
 from crawler.frontier.hosts.host import Host
-from crawler.frontier.hosts.robots_cache import RobotsCache
+from crawler.frontier.hosts.politeness import Politeness
+from crawler.frontier.hosts.robots_cache import RobotsCache, RobotsFacts
+from crawler.http.robots_txt import MAX_BYTES
 from crawler.testing import Reply, Site
 
 from ..sites import after, page
@@ -18,7 +20,7 @@ OPEN = b"User-agent: *\nDisallow: /no"
 
 @pytest.fixture
 def cache():
-    return RobotsCache("crawler", on_answer=list)
+    return RobotsCache("crawler", Politeness(), on_answer=list)
 
 
 def ask(cache, origin=ORIGIN):
@@ -100,6 +102,39 @@ def test_an_answer_holds_for_a_day(cache):
 
     assert allows(cache, now=1000.0 + DAY - 1) is True
     assert cache.rules(ORIGIN, 1000.0 + DAY) is None
+
+
+def test_an_answer_of_an_earlier_process_holds_no_longer(cache):
+    cache.recall(RobotsFacts(ORIGIN, 1000 * DAY, OPEN), now=0.0)
+
+    assert allows(cache, now=DAY - 1) is True
+    assert cache.rules(ORIGIN, DAY) is None
+
+
+def test_of_a_file_500_kib_count_and_are_stored(cache):
+    stored = []
+    cache = RobotsCache("crawler", Politeness(), on_answer=stored.append)
+
+    answer(cache, body=OPEN + b"\n#" + b"x" * 600_000)
+
+    assert allows(cache, f"{HOME}no") is False
+    assert len(stored[0].body) == MAX_BYTES + 1
+
+
+def test_patterns_that_are_ignored_are_logged_once(cache, caplog):
+    rules = b"".join(b"\nDisallow: /*%d" % n for n in range(1005))
+
+    answer(cache, body=b"User-agent: *" + rules)
+    for n in range(10):
+        allows(cache, f"{HOME}{n}")
+
+    [message] = caplog.messages
+    assert message.startswith(f"{ORIGIN}/robots.txt has more than 1000 patterns")
+    assert "the last 5 are ignored" in message
+
+
+def test_only_the_start_of_a_file_is_asked_for(cache):
+    assert ask(cache).meta[BODY_PREFIX] == MAX_BYTES + 1
 
 
 def test_a_new_answer_takes_the_place_of_an_old_one(cache):

@@ -12,6 +12,8 @@ from crawler.errors import ModuleError
 from crawler.frontier import Frontier, Next, Politeness, Retries, Scope, failed
 from crawler.url import host as host_of
 
+from .scheduling import drain
+
 SLOTS = 16
 HANGS = 60.0
 ANSWERS = 0.05
@@ -54,7 +56,7 @@ class Crawl:
     def drop(self, name):
         """Let nothing more wait for the host *name*."""
         hosts = self.frontier._parts.hosts
-        list(hosts.drain(hosts.find(name), self.now))
+        drain(hosts, hosts.find(name), self.now)
 
     def run(self, seconds):
         end = self.now + seconds
@@ -266,6 +268,7 @@ def test_nothing_is_kept_of_what_is_over():
     crawl.run(20)
     crawl.frontier.cut_off("enough")
     crawl.run(100)
+    assert crawl.frontier.join(timeout=30)
 
     shares = crawl.frontier._parts.hosts.shares
     assert not crawl.in_flight
