@@ -81,13 +81,19 @@ Exit codes:
 @click.version_option(__version__)
 @verbose_option
 def cli() -> None:
-    """Crawl web sites, politely and completely."""
+    """Crawl web sites, politely and completely.
+
+    Example: crawler crawl https://example.org --depth 2 -O pages.csv
+    """
 
 
 @cli.command()
 @json_option
 def version(as_json: bool) -> None:
-    """Print the version."""
+    """Print the version.
+
+    Example: crawler version --json
+    """
     click.echo(json.dumps({"version": __version__}) if as_json else __version__)
 
 

@@ -1,6 +1,7 @@
 """The parts of every command: imports, errors, exit codes and the log."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,27 @@ def test_the_summary_line_of_a_command_is_the_first_of_its_own_help(name):
     command = cli.get_command(click.Context(cli), name)
 
     assert command.get_short_help_str(limit=200).startswith(COMMANDS[name].rstrip("."))
+
+
+def commands(command, *path):
+    """Yield every command that --help shows, and the words before its options."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if not (found := command.get_command(context, name)).hidden:
+                yield from commands(found, *path, name)
+
+
+def test_the_help_of_every_command_has_an_example_that_it_takes():
+    for path, command in commands(cli):
+        shown = f"crawler {' '.join(path)} --help"
+        examples = re.findall(r"^ *Example: crawler (.+)$", command.help, re.MULTILINE)
+        assert len(examples) == 1, f"{shown} must have one example"
+
+        words = shlex.split(examples[0])
+        assert tuple(words[: len(path)]) == path, f"{shown} has an example of another command"
+        command.make_parser(click.Context(command)).parse_args(words[len(path) :])
 
 
 def test_the_exit_codes_of_the_documentation_are_those_of_help():

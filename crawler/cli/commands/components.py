@@ -39,6 +39,8 @@ def components(
     The order is the order in which requests and findings pass through them, the engine's
     side first. With --pages N the command crawls N pages and prints for each hook the number of
     calls, drops and failures, and the total time it took.
+
+    Example: crawler components quotes.py --pages 100
     """
     loaded = load_spider(spider, arguments)
     rows = _components(loaded)

@@ -32,6 +32,8 @@ def demo(pages: int, output: Path, as_json: bool) -> None:
     """Crawl a bundled site on this machine, without a network.
 
     A few of its pages are missing, redirected or broken, to show how the report lists them.
+
+    Example: crawler demo --pages 200 -o demo.jsonl
     """
     from ...job.directory import Job
     from ...settings import Settings

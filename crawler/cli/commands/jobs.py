@@ -28,6 +28,8 @@ def jobs(directory: str, as_json: bool) -> None:
     Each `crawler crawl` and `crawler run` works in a job directory: one below ./crawls, or the one
     that --job names. Run the same command again to continue the job. This command exits with 1 if
     a job cannot be read; it lists the others.
+
+    Example: crawler jobs crawls --json
     """
     from ...job.view import find_jobs
 

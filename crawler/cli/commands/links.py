@@ -21,6 +21,8 @@ def links(url: str, as_json: bool, assigned: Sequence[str]) -> None:
 
     The command follows redirects and does not read robots.txt. It exits with 1 if the status is
     not 2xx.
+
+    Example: crawler links https://example.org
     """
     from ...spider import links as links_of
 

@@ -38,7 +38,10 @@ def clean(item):
 @click.group()
 @verbose_option
 def new() -> None:
-    """Create the files of a spider, or of a project of several spiders."""
+    """Create the files of a spider, or of a project of several spiders.
+
+    Example: crawler new spider quotes https://quotes.example/
+    """
 
 
 @new.command()

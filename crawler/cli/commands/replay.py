@@ -47,6 +47,8 @@ def replay(
     from the items in a file instead: removed items (-) and new items (+), with --json as one
     object. It reports failed pages on stderr; a page that is not in the archive fails. Records
     that cannot be replayed are left out, and counted on stderr.
+
+    Example: crawler replay pages.warc.gz quotes.py --diff quotes.jsonl
     """
     from ...compose import stream
     from ...feed import WarcSite, as_record

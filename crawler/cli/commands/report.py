@@ -30,6 +30,8 @@ def report(job: str | None, as_json: bool) -> None:
     JOB is a directory, or the name of a directory below ./crawls; the default is the job that was
     used last. If the job is running, or its process was killed, the report has only the figures
     that are certain: the outcomes of the URLs that are settled.
+
+    Example: crawler report example.org
     """
     from ...job.view import JobView
 

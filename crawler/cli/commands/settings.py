@@ -20,6 +20,8 @@ def settings(names: tuple[str, ...], explain: bool, as_json: bool, assigned: Seq
 
     The settings of a spider are not shown: they override crawler.toml, and the environment and -s
     override them. The spider of `crawler crawl` sets depth to 1.
+
+    Example: crawler settings delay per_host --explain
     """
     try:
         rows = load_settings(assigned).explain(*names)

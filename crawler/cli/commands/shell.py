@@ -19,6 +19,8 @@ def shell(url: str, assigned: Sequence[str]) -> None:
     """Fetch a page and open a Python prompt on it.
 
     Try response.css("title::text").get(), or list(response.links()).
+
+    Example: crawler shell https://example.org
     """
     from ...spider import Page
 

@@ -22,6 +22,8 @@ def bench() -> None:
     Servers and measured programs run in processes of their own, each on a core of its own if the
     machine has two. Repeats are interleaved. Results are saved for `crawler bench history`. The
     exit code is 6 if a row failed or the result could not be saved; the other rows are printed.
+
+    Example: crawler bench crawl --quick
     """
     # On these signals, as on Ctrl-C, child processes are ended and temporary files are removed.
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -49,6 +49,8 @@ def crawl(
     Other frameworks need the extra `bench`. "Tuned" means for Scrapy: links by
     lxml, a set of seen URLs before a request is made, and log level INFO; for Crawlee: a set
     of seen URLs, and no session pool. Crawlee "as documented" enqueues all the links of a page.
+
+    Example: crawler bench crawl --quick --peers scrapy
     """
     from ....bench import crawl as benchmark
 
@@ -71,7 +73,10 @@ def crawl(
 @count_option("--repeats", 3, "How often to crawl each site.")
 @run_options
 def scale(repeats: int | None, quick: bool, **output: Any) -> None:
-    """Crawl small and large sites, on one host and on many; show how CPU and memory grow."""
+    """Crawl small and large sites, on one host and on many; show how CPU and memory grow.
+
+    Example: crawler bench scale --quick
+    """
     from ....bench import scale as benchmark
 
     sizes = benchmark.QUICK if quick else benchmark.SIZES
@@ -90,7 +95,10 @@ def scale(repeats: int | None, quick: bool, **output: Any) -> None:
 def profile(
     pages: int | None, hosts: int, concurrency: int, functions: int, quick: bool, **output: Any
 ) -> None:
-    """Crawl a site and show where the CPU time goes, by stage and by function."""
+    """Crawl a site and show where the CPU time goes, by stage and by function.
+
+    Example: crawler bench profile --pages 5000 --functions 20
+    """
     from ....bench import profile as benchmark
 
     shape = _shape(pages or (2000 if quick else 20_000), hosts=hosts)

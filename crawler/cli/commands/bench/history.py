@@ -19,6 +19,8 @@ def history(last: int, history: Path, as_json: bool) -> None:
     """Show the results of earlier runs, and how the last run differs from them.
 
     Only runs of the same size are compared. A change of less than a fifth counts as noise.
+
+    Example: crawler bench history --last 3
     """
     from ....bench.measuring.history import show, trends
 

@@ -23,6 +23,8 @@ def kill(kills: int | None, seed: int, quick: bool, **output: Any) -> None:
     writes JSON Lines, CSV, SQLite, Parquet and WARC in a job directory. Some kills are timed to hit
     start-up, recovery, checkpoints and shutdown. The exit code is 5 if a target is missed: a page
     or an exchange is lost or written twice, or the archive cannot be replayed.
+
+    Example: crawler bench kill --kills 50 --seed 1
     """
     from ....bench.kill import kills as benchmark
 
