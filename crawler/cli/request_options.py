@@ -20,17 +20,16 @@ PASSWORD = "CRAWLER_PASSWORD"  # noqa: S105 - the name of it
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-header_option = click.option(
-    "-H",
-    "--header",
-    "fields",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help="Send a header field; repeatable.",
-)
 _REQUEST_OPTIONS = (
     click.option("-X", "--method", help="The method.  [default: GET, or POST with a body]"),
-    header_option,
+    click.option(
+        "-H",
+        "--header",
+        "fields",
+        multiple=True,
+        metavar="'NAME: VALUE'",
+        help="Send a header field; repeatable.",
+    ),
     click.option("-d", "--data", help="Send this body, as a form unless -H names another type."),
     click.option("--json-body", metavar="JSON", help="Send this JSON document as the body."),
     click.option("--cookies", default="", metavar="'A=B; C=D'", help="Send these cookies."),
