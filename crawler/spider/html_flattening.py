@@ -116,8 +116,8 @@ _REST = re.compile(rf"{ATTRIBUTES}>")
 _FLAT = rf"(?:a|{'|'.join(_LINKING & VOID)}){AFTER_NAME}{TAG_END}"
 #: Text or the start tag of a link, after anything else.
 _LINK = re.compile(
-    rf"(?:<(?:{NO_TAG}|(?!{_FLAT}|{RAW_START})/?+[a-z]{NAME}{ATTRIBUTES}>))*+"
-    rf"([^<]++|<{_FLAT}|\Z|[\s\S]++)",
+    rf"([^<]++|<{_FLAT})|(?:<(?:{NO_TAG}|(?!{_FLAT}|{RAW_START})/?+[a-z]{NAME}{ATTRIBUTES}>)){{1,500}}+"
+    r"|\Z|([\s\S]++)",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -151,7 +151,8 @@ class _Flattening:
             position = self._read(token) if token[4] else self._after_odd(token.end())
         if position < len(self._html):
             self._pop(0)
-            self._parts += _LINK.findall(self._html, position)
+            kept = in_turns(_LINK.finditer(self._html, position))
+            self._parts += (found[1] or found[2] or "" for found in kept)
         return self._parts
 
     def _token(self, position: int) -> re.Match[str]:

@@ -22,6 +22,7 @@ from ..html_tokens import (
     foreign,
 )
 from .html_flattening import AFTER_PARAGRAPH, DEEPEST, FORMATTING, VOID, flattened
+from .turns import in_turns
 
 #: A page of at most so many characters is too short to take long.
 _SHORT = 1000
@@ -33,6 +34,8 @@ _DENSE = 5
 #: How many formatting elements with the same attributes are open at once; parsers drop others.
 _SAME = 3
 
+#: Tokens that are read at a time; then others have their turn.
+_MANY = 500
 _NAMES = "|".join(sorted(FORMATTING))
 _NAME = r"[^\t\n\f\r />A-Z]*+"
 
@@ -50,9 +53,9 @@ _OTHERS = (
     rf"[^<]*+(?:<(?:/[a-z]{_NAME}{TAG_END}"
     rf"|(?!(?:{_NAMES}|{'|'.join(RAW_TEXT)}|plaintext|svg|math){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
     rf"|{_closed(_NAMES, _TEXT, 1)}"
-    rf"|{NO_TAG}|{foreign('svg')}|{foreign('math')})[^<]*+)*+"
+    rf"|{NO_TAG}|{foreign('svg')}|{foreign('math')})[^<]*+){{1,{_MANY}}}+|[^<]++"
 )
-_OPENED = rf"{_OTHERS}(?:<((?:{_NAMES}){AFTER_NAME}{TAG_END})|\Z|([\s\S])[\s\S]*+)"
+_OPENED = rf"{_OTHERS}|<((?:{_NAMES}){AFTER_NAME}{TAG_END})|\Z|([\s\S])[\s\S]*+"
 _LOWER_CASE = re.compile(_OPENED)
 _ANY_CASE = re.compile(_OPENED.replace(_NAME, r"[^\t\n\f\r />]*+"), re.IGNORECASE | re.ASCII)
 #: Elements that end where the next one begins, or where what is around them ends.
@@ -99,10 +102,13 @@ def _opened(pattern: re.Pattern[str], html: str) -> int | None:
 
     None also stands for a tag with too many attributes.
     """
-    found = pattern.findall(html)
-    if any(unknown for *_, unknown in found[-2:]):
-        return None
-    counted = Counter(tag for *_, tag, _ in found if tag)
+    counted = Counter[str]()
+    for found in in_turns(pattern.finditer(html)):
+        tag, unknown = found.group(3, 4)
+        if tag is not None:
+            counted[tag] += 1
+        elif unknown is not None:
+            return None
     return sum(min(number, _SAME) for number in counted.values())
 
 
@@ -117,7 +123,7 @@ def _is_deep(html: str, tags: int) -> bool:
     if tags * _DENSE > len(html):
         return True
     stack = ["", ""]
-    for token in _TAG.finditer(html):
+    for token in in_turns(_TAG.finditer(html)):
         end, name, unknown = token.group(2, 3, 4)
         if name is None:
             return unknown is not None

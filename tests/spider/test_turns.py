@@ -1,3 +1,5 @@
+import re
+
 import gevent
 import pytest
 
@@ -23,9 +25,29 @@ def turns_during(work):
     return counted
 
 
-def test_others_run_after_every_few_thousand_steps():
-    assert turns_during(lambda: list(in_turns(range(40_960)))) == 10
-    assert turns_during(lambda: list(in_turns(range(4095)))) == 0
+def test_others_run_after_every_thousand_steps():
+    assert turns_during(lambda: list(in_turns(range(10_240)))) >= 10
+    assert turns_during(lambda: list(in_turns(range(1023)))) == 0
+
+
+def test_of_several_long_pages_one_goes_on_at_a_time():
+    """Others run between the turns of any two of them."""
+    order = []
+
+    def work(name):
+        for number in in_turns(range(5 * 1024)):
+            if not number % 1024:
+                order.append(name)
+
+    def other():
+        while sum(name != "." for name in order) < 15:
+            order.append(".")
+            gevent.sleep(0)
+
+    gevent.joinall([gevent.spawn(work, name) for name in "abc"] + [gevent.spawn(other)], timeout=10)
+
+    # At first, each goes on to the end of its first turn.
+    assert not re.search("[abc][abc]", "".join(order).removeprefix("abc"))
 
 
 def test_the_steps_stay_the_same():

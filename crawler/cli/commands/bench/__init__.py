@@ -10,6 +10,7 @@ import click
 from .child import child
 from .crawls import crawl, profile, scale
 from .history import history
+from .hostile import hostile
 from .kill import kill
 from .parts import analyzers, fetch, frontier, links, pool
 from .soak import soak
@@ -37,6 +38,6 @@ def _exit(number: int, _frame: object) -> None:
 for _command in (
     *(crawl, scale, profile),
     *(fetch, links, pool, frontier, analyzers),
-    *(kill, soak, history, child),
+    *(kill, soak, hostile, history, child),
 ):
     bench.add_command(_command)
