@@ -93,7 +93,7 @@ def test_records_for_a_closed_stdout_are_refused_not_lost(site, tmp_path, closed
     assert code == 2
     assert err.startswith("crawler: standard output is closed: name a file for the records")
     assert not site.requests
-    check_lock(tmp_path / "job")
+    assert not (tmp_path / "job").exists()
 
 
 def test_the_processes_of_a_program_without_output_have_one(site, tmp_path):
