@@ -58,7 +58,7 @@ def stream(
     continues where the last one in that directory ended, whatever ended it.
     """
     refuse_in_a_worker()
-    spider = spider() if isinstance(spider, type) else spider
+    spider = _instance_of(spider)
     for sentence in ignored_hooks(spider):
         log.warning("%s", sentence)
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
@@ -106,6 +106,18 @@ def findings(spider: Spider, response: Response, callback: str = "parse") -> Ite
     """Yield what a callback of *spider* finds in one page: Request, Links and Item objects."""
     page = response.replace(request=response.request.replace(callback=callback))
     yield from analyzer_of(SpiderChain(spider.middlewares, spider)).analyze(page)
+
+
+def _instance_of(spider: object) -> Spider:
+    """Return *spider*, or an instance of it; raise ValueError if it is neither."""
+    if isinstance(spider, Spider):
+        return spider
+    if isinstance(spider, type) and issubclass(spider, Spider):
+        return spider()
+    raise ValueError(
+        f"a Spider, or a subclass of Spider, can be crawled, not {spider!r:.200}; for the pages "
+        "below a URL: from crawler.spider import PageSpider; crawl(PageSpider(start_urls=[url]))"
+    )
 
 
 def settings_of(spider: Spider) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class CrawlerError(Exception):
 
 
 class StateError(CrawlerError):
-    """The scheduler's state forbids the operation; the message names both states."""
+    """The scheduler's state forbids the operation; the message names the state and the remedy."""
 
 
 class Refused(CrawlerError):

@@ -3,21 +3,21 @@
 import argparse
 from hashlib import sha256
 from pathlib import Path
-from selectolax.lexbor import LexborHTMLParser
 from crawler import Analyzer, CurlFetch, DataArgs, Downloader, DropItem, ModuleArgs, Pipeline
-from crawler import Refused, RequestArgs, Scheduler
-from crawler.spider.links import is_html, links
+from crawler import Page, Refused, RequestArgs, Scheduler
+from crawler.spider.links import is_html
 
 #: The first bytes of each format, whatever content type the server sends.
 FORMATS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"\0\0\1\0": "ico"}
 
 
 def find(response):
-    yield from links(response)
-    for tag in LexborHTMLParser(response.text).css("img, source") if is_html(response) else ():
-        srcset = (tag.attributes.get("srcset") or "").split(",")
-        urls = (tag.attributes.get("src"), tag.attributes.get("data-src"), *srcset)
-        yield from (url.split()[0] for url in urls if url and not url.startswith("data:"))
+    yield from (page := Page.of(response)).links()
+    for tag in page.css("img, source") if is_html(page) else ():
+        srcset = tag.attrib.get("srcset", "").split(",")
+        urls = (tag.attrib.get("src"), tag.attrib.get("data-src"), *srcset)
+        found = (url.split()[0] for url in urls if url and not url.startswith("data:"))
+        yield from map(page.urljoin, found)
     kind = next((FORMATS[start] for start in FORMATS if response.body.startswith(start)), None)
     if kind and response.status == 200:
         yield {"url": response.url, "kind": kind, "body": response.body}

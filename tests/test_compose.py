@@ -522,3 +522,9 @@ def test_without_such_settings_a_request_is_sent_as_it_is():
 
     assert fetch_with(client, Settings())(request).request is request
     assert "none" in repr(fetch_with(client, Settings()))
+
+
+@pytest.mark.parametrize("wrong", ["https://example.org/", 3, None, dict, Site])
+def test_anything_but_a_spider_is_refused_with_what_is_wanted(wrong):
+    with pytest.raises(ValueError, match=r"a Spider, or a subclass of Spider, .*PageSpider\(start"):
+        crawl(wrong)

@@ -103,11 +103,12 @@ def gallery():
     pages = {
         "/": '<img src="/a/logo.png"><img src="b/logo.png"><a href="/more">more</a>'
         '<img srcset="/wide.png 2x, /small.png 1x" src="data:image/png;base64,AA"><img src="/gone.png"><img src="/favicon.ico">',
-        "/more": '<img data-src="/lazy"><img src="/copy.png"><img src="/not-really.png">',
+        "/more": '<base href="/based/"><img src="on.png"><img data-src="/lazy"><img src="/copy.png"><img src="/not-really.png">',
         "/a/logo.png": Reply(200, picture, png(1)),
         "/b/logo.png": Reply(200, picture, png(2)),
         "/wide.png": Reply(200, picture, png(3)),
         "/small.png": Reply(200, picture, png(4)),
+        "/based/on.png": Reply(200, picture, png(5)),
         "/lazy": Reply(200, {"Content-Type": "text/plain"}, b"GIF89a;"),
         "/favicon.ico": Reply(200, picture, ICON),
         "/copy.png": Reply(200, picture, png(1)),
@@ -122,20 +123,21 @@ def test_finder(gallery, tmp_path):
 
     assert (done.returncode, done.stderr) == (0, "")
     saved = {path.name for path in (tmp_path / "pictures").iterdir()}
-    assert len(saved) == 6
+    assert len(saved) == 7
     assert sorted(name.rpartition("-")[0] for name in saved) == [
         "favicon",
         "lazy",
         "logo",
         "logo",
+        "on",
         "small",
         "wide",
     ]
-    assert sum(name.endswith(".png") for name in saved) == 4
+    assert sum(name.endswith(".png") for name in saved) == 5
     assert sum(name.endswith(".gif") for name in saved) == 1
     contents = {(tmp_path / "pictures" / name).read_bytes() for name in saved}
-    assert contents == {png(1), png(2), png(3), png(4), b"GIF89a;", ICON}
-    assert len(done.stdout.splitlines()) == 6
+    assert contents == {png(1), png(2), png(3), png(4), png(5), b"GIF89a;", ICON}
+    assert len(done.stdout.splitlines()) == 7
 
 
 def test_finder_reports_a_wrong_url(tmp_path):

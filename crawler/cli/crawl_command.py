@@ -16,6 +16,7 @@ import click
 import gevent
 from gevent.pool import Group
 
+from .._words import counted
 from ..compose import stream
 from ..errors import Refused
 from ..feed import Feed, OutputClosed, Stdout
@@ -182,7 +183,8 @@ def _wait(result: CrawlResult, view: View, interrupts: Interrupts) -> None:
 
 def _pages_left(summary: Summary) -> str:
     pending = summary.urls.pending
-    return f"{pending} pages left; run the same command to continue" if pending else "nothing left"
+    left = counted(pending, "page")
+    return f"{left} left; run the same command to continue" if pending else "nothing left"
 
 
 def _show(progress: CrawlProgress, view: View, feeds: Sequence[Feed]) -> None:

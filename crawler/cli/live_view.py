@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from .._words import counted
 from ..report.bottleneck import IDLE, NOTHING
 from .text import clock, printable, size, total
 from .unblocked_stream import is_blocked
@@ -147,7 +148,9 @@ def stages(summary: Summary) -> str:
 
 def errors(summary: Summary) -> str:
     """Return the line of code with the most errors, and how many there are in all."""
-    return printable(f"{summary.errors.reported} errors, most at {summary.error_lines[0]}")
+    return printable(
+        f"{counted(summary.errors.reported, 'error')}, most at {summary.error_lines[0]}"
+    )
 
 
 def bottleneck(moment: Moment) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from .._words import counted
 from ..errors import CrawlerError
 from ..feed import Feed, Stdout
 from ..frontier import HostFigures
@@ -57,7 +58,7 @@ def print_errors(console: Console, errors: Sequence[CrawlerError], *, verbose: b
     for error in errors[:_SAMPLES]:
         console.print(Text(_error_text(error, verbose=verbose)))
     if len(errors) > _SAMPLES:
-        console.print(f"  … and {len(errors) - _SAMPLES} more errors")
+        console.print(f"  … and {counted(len(errors) - _SAMPLES, 'more error')}")
 
 
 def _outcomes(summary: Summary) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._words import counted
 from .text import printable, total
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def _losses(job: Job, found: Recovered) -> Iterator[str]:
     if found.lost_commits is None:
         yield f"{job.path}: the last commits may be missing; their pages may be fetched again"
     elif found.lost_commits:
-        yield f"{job.path}: the last {found.lost_commits} commits are missing and will be redone"
+        yield f"{job.path}: {counted(found.lost_commits, 'commit', 'is')} missing at the end, to be redone"
     if found.damaged:
-        yield f"{job.path}: {found.damaged} damaged rows were set aside or reopened"
+        yield f"{job.path}: {counted(found.damaged, 'damaged row', 'was')} set aside or reopened"
     if found.struck_out:
         yield f"{job.path}: one page ended the process too often and was quarantined"

@@ -14,6 +14,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from .._words import counted
+
 #: How many bytes wait for a reader; what is written beyond them is dropped.
 _MOST_WAITING = 1 << 16
 #: Seconds that a pipe is given at the end to take what still waits.
@@ -151,4 +153,5 @@ def _reopened(descriptor: int) -> int | None:
 
 
 def _notice(lines: int) -> bytes:
-    return f"crawler: {lines} lines were dropped here: nobody has read them\n".encode()
+    dropped = counted(lines, "line", "was")
+    return f"crawler: {dropped} dropped here, because nobody was reading\n".encode()

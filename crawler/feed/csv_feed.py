@@ -86,7 +86,7 @@ class Csv(BatchedFeed[Row]):
     def rewind(self, position: int) -> None:
         self._forget_waiting()
         if position > self._rows:
-            raise self._too_short(position, self._rows, "rows")
+            raise self._too_short(position, self._rows, "row")
         # The header is a row as well.
         for end in islice(_row_ends(self.path), position, position + 1):
             self._file.cut(end)

@@ -42,7 +42,7 @@ class JsonLines(Feed):
 
     def rewind(self, position: int) -> None:
         if position > self._file.size:
-            raise self._too_short(position, self._file.size, "bytes")
+            raise self._too_short(position, self._file.size, "byte")
         if position and not _ends_a_line(self.path, position):
             raise FeedError(
                 f"no record of {self.path} ends at byte {position}: the file was changed"

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from .._words import counted
 from ..errors import CrawlerError, StateError, Unfinished
 from .record import as_record
 
@@ -90,7 +91,7 @@ class Output(ABC):
 
     def _too_short(self, position: int, end: int, unit: str) -> FeedError:
         return FeedError(
-            f"{self.path} ends after {end} {unit}, but {position} were recorded: it was changed "
+            f"{self.path} ends after {counted(end, unit)}, but {position} were recorded: it was changed "
             f"or removed since; put it back or start afresh"
         )
 

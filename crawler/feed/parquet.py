@@ -69,7 +69,7 @@ class Parquet(Feed):
 
     def rewind(self, position: int) -> None:
         if position > self.position():
-            raise self._too_short(position, self.position(), "rows")
+            raise self._too_short(position, self.position(), "row")
         whole, rest = 0, position
         while whole < len(self._sizes) and rest >= self._sizes[whole]:
             rest -= self._sizes[whole]

@@ -104,7 +104,7 @@ class Sqlite(BatchedFeed[tuple[dict[str, Any], dict[str, Cell]]]):
         self._forget_waiting()
         last = self.position()
         if position > last:
-            raise self._too_short(position, last, "rows")
+            raise self._too_short(position, last, "row")
         later = f"DELETE FROM {self._table} WHERE {_NUMBER} > ?"  # noqa: S608 - quoted
         self._execute(later, position)
 

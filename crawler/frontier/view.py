@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
+from .._words import counted
 from .hosts.host import HostFigures
 from .ledger import UrlCounts
 from .parts import Parts
@@ -60,7 +61,7 @@ class View:
         if self.paused:
             return "resume(): the crawl is paused"
         if not self._hosts.queued:
-            return f"{self.taken} requests in flight or being analysed"
+            return f"{counted(self.taken, 'request')} in flight or being analysed"
         due = self._hosts.first()
         if due is not None:
             when, name, why = due

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
+from .._words import counted
 from ..data import Request
 from ..errors import JobError
 from ..feed import Feed, WarcWriter
@@ -135,7 +136,7 @@ class Job:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Job {self.path}, {len(self.outputs)} outputs>"
+        return f"<Job {self.path}, {counted(len(self.outputs), 'output')}>"
 
 
 def read_about(path: Path) -> dict[str, Any]:

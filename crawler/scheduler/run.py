@@ -10,6 +10,7 @@ from typing import Any
 from gevent.event import AsyncResult
 from gevent.pool import Group
 
+from .._words import counted
 from ..buffer import Pool
 from ..data import Item, Request, Response, new_id
 from ..errors import FrontierClosed, ModuleError, Refusal
@@ -173,8 +174,8 @@ class Run:
             self._workers.kill(timeout=_UNWIND)
             if len(self._workers):
                 log.warning(
-                    "%d workers did not end: a module catches GreenletExit and continues",
-                    len(self._workers),
+                    "%s did not end: a module catches GreenletExit and continues",
+                    counted(len(self._workers), "worker"),
                 )
         finally:
             self._watchdog.stop()

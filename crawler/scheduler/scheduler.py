@@ -11,6 +11,7 @@ from typing import Any, Self
 import gevent
 
 from .. import url as urls
+from .._words import counted
 from ..data import Item, Request, Response, is_item
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures, cut_off_by
@@ -95,7 +96,7 @@ class Scheduler:
             self._run = run
             if self._request_args.journal is not None:
                 self._request_args.journal.include("summary", self._live_summary)
-        log.info("started with %d requests", len(requests))
+        log.info("started with %s", counted(len(requests), "request"))
 
     def add(self, request: Request | str) -> bool:
         """Offer one more request to the running crawl; return whether it was admitted."""
@@ -169,7 +170,8 @@ class Scheduler:
         self._live_summary.renew()
         if self._request_args.journal is not None:
             self._request_args.journal.commits.write(anyway=True)
-        log.info("stopped with %d requests pending", self._run.frontier.view.counts().pending)
+        pending = self._run.frontier.view.counts().pending
+        log.info("stopped with %s pending", counted(pending, "request"))
         return self.summary()
 
     def join(self, timeout: float | None = None) -> bool:
@@ -252,9 +254,7 @@ class Scheduler:
 
     def _need_init(self, call: str) -> None:
         if not self._initialized:
-            raise StateError(
-                f"{call} needs a scheduler that is initialized; this one is {self.status}"
-            )
+            self._life.refuse(call)
 
     def _refuse_inside(self, call: str, remedy: str) -> None:
         if self._initialized and self._run.has_worker(gevent.getcurrent()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from typing import NoReturn
 
 from gevent.event import Event
 
@@ -36,6 +37,20 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
 }
 
 
+#: The call that begins with a state.
+_CALLS = {Status.INITIALIZING: "init()", Status.STARTING: "start()", Status.STOPPING: "stop()"}
+#: What to do in a state that does not allow a call.
+_REMEDIES = {
+    Status.UNINITIALIZED: "call init() first",
+    Status.INITIALIZING: "wait for init() first",
+    Status.INITIALIZED: "call start() first",
+    Status.STARTING: "wait for start() first",
+    Status.STARTED: "call stop() first",
+    Status.STOPPING: "wait for stop() first",
+    Status.STOPPED: "call start() first",
+}
+
+
 class Life:
     """The status of a scheduler; others can wait for it to change."""
 
@@ -45,14 +60,15 @@ class Life:
 
     def check(self, wanted: Status) -> None:
         if wanted not in TRANSITIONS[self.status]:
-            raise StateError(f"a scheduler that is {self.status} cannot become {wanted}")
+            self.refuse(_CALLS.get(wanted, f"to become {wanted}"))
 
     def need(self, call: str, *statuses: Status) -> None:
         if self.status not in statuses:
-            wanted = " or ".join(map(str, statuses))
-            raise StateError(
-                f"{call} needs a scheduler that is {wanted}; this one is {self.status}"
-            )
+            self.refuse(call)
+
+    def refuse(self, call: str) -> NoReturn:
+        remedy = _REMEDIES[self.status]
+        raise StateError(f"{call} is not possible while the scheduler is {self.status}: {remedy}")
 
     @contextmanager
     def step(self, through: Status, to: Status, on_error: Status | None = None) -> Iterator[None]:

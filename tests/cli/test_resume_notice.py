@@ -18,4 +18,4 @@ def test_a_job_that_has_lost_all_its_pages_says_so(linked, tmp_path):
     done = crawler("crawl", linked.url("/"), *QUICK, "--job", "job", cwd=tmp_path)
 
     assert done.returncode == 0
-    assert "job: the last 8 commits are missing and will be redone" in done.stderr
+    assert "job: 8 commits are missing at the end, to be redone" in done.stderr

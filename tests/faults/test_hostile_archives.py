@@ -171,7 +171,7 @@ def test_the_command_tells_what_was_left_out(tmp_path):
 
     assert (done.returncode, done.stdout) == (0, '{"title": "fine"}\n')
     assert done.stderr == (
-        "a.warc.gz: 3 records cannot be replayed and were left out: wrong_digest 2, no_url 1\n"
+        "a.warc.gz: 3 records were left out, which cannot be replayed: wrong_digest 2, no_url 1\n"
     )
 
 

@@ -521,7 +521,7 @@ class TestAccounting:
         assert crawl.view.waiting_for() == "a.test (robots.txt)"
         answer(crawl, asked, 404)
         taken = take(crawl)
-        assert crawl.view.waiting_for() == "1 requests in flight or being analysed"
+        assert crawl.view.waiting_for() == "1 request in flight or being analysed"
         assert crawl.view.next_wake() is None
         answer(crawl, taken, 503, retry_after="100")
         crawl.admit(Request("http://a.test/2"))

@@ -41,18 +41,16 @@ CALLS = {
 
 @pytest.mark.parametrize("status", S, ids=str)
 @pytest.mark.parametrize("call", CALLS)
-def test_each_call_in_each_state_works_or_names_both_states(in_state, call, status):
+def test_each_call_in_each_state_works_or_names_the_remedy(in_state, call, status):
     scheduler = in_state(status)
     function, allowed = CALLS[call]
 
     if status in allowed:
         function(scheduler)
     else:
-        with pytest.raises(StateError) as error:
+        remedy = rf"not possible while the scheduler is {status}: (?:call|wait for) \w+\(\) first"
+        with pytest.raises(StateError, match=remedy):
             function(scheduler)
-        named = [each for each in S if str(each) in str(error.value).replace(str(status), "", 1)]
-        assert str(status) in str(error.value)
-        assert named
         assert scheduler.status is status
 
 
@@ -64,7 +62,9 @@ def test_init_works_where_nothing_runs(in_state, args, status):
         scheduler.init(*args(Site({})))
         assert scheduler.status is S.INITIALIZED
     else:
-        with pytest.raises(StateError, match=f"is {status} cannot become initializing"):
+        with pytest.raises(
+            StateError, match=rf"init\(\) is not possible while the scheduler is {status}"
+        ):
             scheduler.init(*args(Site({})))
         assert scheduler.status is status
 
@@ -91,15 +91,23 @@ def test_the_states_follow_each_other_in_the_documented_order(args):
 
     scheduler.init(*args(site))
     scheduler.init(*args(site))
-    with pytest.raises(StateError, match="is initialized cannot become stopping"):
+    with pytest.raises(
+        StateError, match=r"stop\(\) is not possible .* initialized: call start\(\) first"
+    ):
         scheduler.stop()
     scheduler.start(HOME)
-    with pytest.raises(StateError, match="is started cannot become starting"):
+    with pytest.raises(
+        StateError, match=r"start\(\) is not possible .* started: call stop\(\) first"
+    ):
         scheduler.start(HOME)
-    with pytest.raises(StateError, match="is started cannot become initializing"):
+    with pytest.raises(
+        StateError, match=r"init\(\) is not possible .* started: call stop\(\) first"
+    ):
         scheduler.init(*args(site))
     scheduler.stop()
-    with pytest.raises(StateError, match="is stopped cannot become stopping"):
+    with pytest.raises(
+        StateError, match=r"stop\(\) is not possible .* stopped: call start\(\) first"
+    ):
         scheduler.stop()
     scheduler.init(*args(site))
 

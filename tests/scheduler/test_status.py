@@ -5,7 +5,7 @@ import pytest
 from gevent.event import Event
 
 from crawler.errors import StateError
-from crawler.scheduler import Status
+from crawler.scheduler import Scheduler, Status
 from crawler.scheduler.status import Life
 
 # Rows: the status; columns: the wanted status, in the same order; x: the transition is allowed.
@@ -34,7 +34,7 @@ def test_each_pair_of_states_is_as_the_table_says(now, wanted, allowed):
     if allowed:
         life.check(Status(wanted))
     else:
-        with pytest.raises(StateError, match=f"is {now} cannot become {wanted}"):
+        with pytest.raises(StateError, match=f"not possible while the scheduler is {now}"):
             life.check(Status(wanted))
 
     assert life.status is Status(now)
@@ -87,13 +87,18 @@ def test_a_forbidden_step_changes_nothing_for_the_one_under_way():
     assert life.status is Status.STARTED
 
 
-def test_need_names_what_is_wanted_and_what_is():
+def test_an_error_names_the_call_the_state_and_the_remedy():
     life = Life(Status.STARTING)
 
     with pytest.raises(
-        StateError, match=r"add\(\) needs a scheduler that is started or stopped; .*is starting"
+        StateError,
+        match=r"add\(\) is not possible while the scheduler is starting: wait for start\(\) first",
     ):
         life.need("add()", Status.STARTED, Status.STOPPED)
+    with pytest.raises(StateError, match=r"start\(\) is not possible .*: call init\(\) first"):
+        Scheduler().start("http://a.test/")
+    with pytest.raises(StateError, match=r"join\(\) is not possible .*: call init\(\) first"):
+        Scheduler().join()
 
 
 def test_wait_returns_at_once_when_it_is_there():

@@ -15,7 +15,7 @@ HOME = "http://site.test/"
 
 
 def test_there_is_none_before_init():
-    with pytest.raises(StateError, match="needs a scheduler that is initialized"):
+    with pytest.raises(StateError, match=r"call init\(\) first"):
         Scheduler().summary()
 
 

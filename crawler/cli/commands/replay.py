@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..._words import counted
 from ..options import common_options, is_verbose, json_option, load_settings
 from ..spider_file import load_spider
 from ..standard_streams import printing_to_stderr, prints_to_stderr
@@ -96,11 +97,8 @@ def _check_whole(site: WarcSite) -> None:
 
     if site.left_out:
         reasons = ", ".join(f"{reason} {n}" for reason, n in site.left_out.most_common())
-        number = site.left_out.total()
-        click.echo(
-            f"{site.path}: {number} records cannot be replayed and were left out: {reasons}",
-            err=True,
-        )
+        number = counted(site.left_out.total(), "record", "was")
+        click.echo(f"{site.path}: {number} left out, which cannot be replayed: {reasons}", err=True)
     if site.torn is not None:
         raise FeedError(
             f"{site.path} ends in the middle of a record, at byte {site.torn}, after {len(site)} "

@@ -96,7 +96,7 @@ class WarcWriter(Output):
 
     def rewind(self, position: int) -> None:
         if position > self._file.size:
-            raise self._too_short(position, self._file.size, "bytes")
+            raise self._too_short(position, self._file.size, "byte")
         self._file.cut(position)
 
     def _packed(self, record: bytes) -> bytes:

@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from ..._words import counted
 from ...errors import JobError
 from ..admission.fingerprint import Fingerprint
 from .crash_marker import CrashMarker
@@ -132,7 +133,8 @@ def _has_commits(connection: sqlite3.Connection) -> bool:
 
 def _expect_none(path: Path, commits: int | None) -> None:
     if commits != 0:
-        raise damaged(path, f"{commits or 'all'} commits are missing")
+        missing = counted(commits, "commit", "is") if commits else "all commits are"
+        raise damaged(path, f"{missing} missing")
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
