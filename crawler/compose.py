@@ -80,7 +80,8 @@ def stream(
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
         processors = [*pipelines.processors, *feeds]
-        _init_scheduler(result, settings, job, Downloader(download), analyzers, processors)
+        downloader = Downloader(download, receiving=getattr(client, "receiving", int))
+        _init_scheduler(result, settings, job, downloader, analyzers, processors)
         _open_spider(result, fetch_one, cleanup)
         pipelines.open()
         cleanup.callback(pipelines.close)

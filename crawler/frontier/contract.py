@@ -41,6 +41,7 @@ class Taken:
         "failure",
         "flight",
         "host",
+        "is_heavy",
         "is_in_flight",
         "is_over",
         "is_robots",
@@ -67,6 +68,8 @@ class Taken:
         self.is_in_flight = failure is None
         #: Its part in the share of the slots that its host has.
         self.flight: Flight | None = None
+        #: Whether its page takes much memory or time until it is over.
+        self.is_heavy = False
         #: Whether it was settled, put back, or waits again.
         self.is_over = False
         #: Status code, bytes and seconds of the response that ended its fetch.
@@ -121,6 +124,9 @@ class FrontierView(Protocol):
 
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""
+
+    def is_alone(self, taken: Taken) -> bool:
+        """Return whether no other domain than that of *taken* has work."""
 
     def __len__(self) -> int:
         """How many requests wait."""
@@ -181,6 +187,13 @@ class FrontierContract(Protocol):
 
     def end_analysis(self, taken: Taken) -> None:
         """Remove that mark."""
+
+    def mark_heavy(self, taken: Taken, *, is_heavy: bool = True) -> None:
+        """
+        Note that the page of *taken* takes much memory or time until it is over, or not any more.
+
+        From a domain with several such pages, no request is taken.
+        """
 
     def settle(self, taken: Taken, outcome: Outcome) -> None:
         """End *taken* for good."""

@@ -175,6 +175,13 @@ class Frontier:
     def end_analysis(self, taken: Taken) -> None:
         self._marks.end(taken.request)
 
+    def mark_heavy(self, taken: Taken, *, is_heavy: bool = True) -> None:
+        if taken.is_heavy is not is_heavy and not taken.is_over:
+            taken.is_heavy = is_heavy
+            taken.host.domain.heavy += 1 if is_heavy else -1
+            if self._parts.hosts.shares.holds_back:
+                self._parts.queues.wake()
+
     def settle(self, taken: Taken, outcome: Outcome) -> None:
         if taken.is_robots:
             self.put_back(taken)
@@ -253,6 +260,7 @@ class Frontier:
         """Let *taken* be over: its place in flight, and in the figures, is free."""
         if taken.is_over:
             raise ValueError(f"{taken.request} is not taken: a request is settled once")
+        self.mark_heavy(taken, is_heavy=False)
         taken.is_over = True
         self.view.taken -= 1
         if taken.is_in_flight:

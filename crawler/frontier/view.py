@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping
 
 from .._words import counted
+from .contract import Taken
 from .hosts.host import HostFigures
 from .ledger import UrlCounts
 from .parts import Parts
@@ -48,6 +49,9 @@ class View:
     def samples(self) -> dict[str, list[str]]:
         return {reason: list(urls) for reason, urls in self._ledger.samples.items()}
 
+    def is_alone(self, taken: Taken) -> bool:
+        return self._hosts.shares.is_alone(taken.host, self._clock())
+
     def hosts(self, most: int = 20) -> list[HostFigures]:
         now = self._clock()
         busiest = heapq.nsmallest(
@@ -68,14 +72,13 @@ class View:
             return f"{name} ({why or 'due'}), in {max(0.0, when - self._clock()):.1f} s"
         held = [host for host in self._hosts if host.queued and (host.paused or host.parked)]
         named = (f"{h.name} ({'paused' if h.paused else h.parked})" for h in held[:3])
-        slow = "slow hosts" if self._hosts.shares.holds_back else "a free downloader"
-        return ", ".join(named) or slow
+        return ", ".join(named) or self._hosts.shares.held_for or "a free downloader"
 
     def resting(self) -> str:
         now = self._clock()
         due = self._hosts.first()
         if self._hosts.shares.holds_back and (due is None or due[0] > now):
-            return "slow hosts"
+            return self._hosts.shares.held_for
         if due is None:
             return ""
         if now < self._spending.free_at:

@@ -12,16 +12,29 @@ from .base import Module, name_of
 
 
 class Downloader(Module):
-    """Turns a request into a response by calling *fetch*."""
+    """
+    Turns a request into a response by calling *fetch*.
+
+    *receiving* returns the bytes of bodies that have been received of responses that are not
+    whole yet; the default is the method of that name of *fetch*, if there is one.
+    """
 
     letter = "D"
     error = DownloadError
 
-    def __init__(self, fetch: Callable[[Request], Response], **identity: Any) -> None:
+    def __init__(
+        self,
+        fetch: Callable[[Request], Response],
+        *,
+        receiving: Callable[[], int] | None = None,
+        **identity: Any,
+    ) -> None:
         if not callable(fetch):
             raise ValueError(f"fetch must be a function from Request to Response, not {fetch!r}")
         super().__init__(**identity)
         self._fetch = fetch
+        own: Callable[[], int] = getattr(fetch, "receiving", int)
+        self.receiving = own if receiving is None else receiving
 
     def download(self, request: Request) -> Response:
         # Not in the context that other modules use: this is faster, and runs for every page.

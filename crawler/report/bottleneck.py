@@ -101,6 +101,12 @@ _WAITS = {
         "concurrency",
         "allows more",
     ),
+    "large pages": _with_setting(
+        "large pages",
+        "large pages, which are analysed one after another",
+        "analyzers",
+        "parses in other processes",
+    ),
     "robots.txt": _with_setting(
         "robots.txt",
         "hosts whose robots.txt cannot be fetched",

@@ -145,6 +145,10 @@ class ModuleArgs:
         if not isinstance(self.time_limit, int | float) or not self.time_limit > 0:
             raise ValueError(f"time_limit must be more than 0 seconds, not {self.time_limit!r}")
 
+    def receiving(self) -> int:
+        """Return how many bytes the downloaders have received of responses that are not whole yet."""
+        return sum(downloader.receiving() for downloader in self.downloaders)
+
     @property
     def modules(self) -> list[Module]:
         return [*self.downloaders, *self.analyzers, *self.pipelines]

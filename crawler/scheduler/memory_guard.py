@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from time import monotonic
 
 import gevent
 
@@ -15,6 +16,8 @@ log = logging.getLogger(__name__)
 MIB = 2**20
 #: Seconds between two measurements of the size of the process.
 _INTERVAL = 1.0
+#: Seconds for which the number of bytes that are being received is taken as known.
+_RECENT = 0.1
 #: Memory is sufficient again when the size is below this fraction of the soft limit.
 _ENOUGH = 0.9
 _STATM = Path("/proc/self/statm")
@@ -26,8 +29,9 @@ class Memory:
     The limits, in bytes; None means no limit.
 
     *soft* and *hard* limit the resident size of the whole process. Above *soft*, no request is
-    taken while any is in flight; at *hard*, the crawl is stopped. *in_flight* limits the
-    bodies of all pages that are not settled: above it, no request is taken either.
+    taken while any is in flight; at *hard*, the crawl is stopped. *in_flight* limits what all
+    pages take that are not settled: what has been received of their bodies, and what the
+    analysis of one needs while it runs. Above it, no request is taken either.
     """
 
     soft: int | None = None
@@ -54,11 +58,17 @@ class MemoryGuard:
     below the soft limit again, *on_full* with the reason at the hard limit.
     """
 
-    def __init__(self, limits: Memory, on_relief: Callable[[], object]) -> None:
+    def __init__(
+        self, limits: Memory, on_relief: Callable[[], object], receiving: Callable[[], int] = int
+    ) -> None:
         self.limits = limits
         self.on_full: Callable[[str], object] = str
-        #: The bytes of all bodies that have arrived and are not settled.
+        #: The bytes of all bodies that have arrived and are not settled, and of their analyses.
         self.held = 0
+        #: Returns the bytes received of those that have not arrived; asked now and then only.
+        self._receiving = receiving
+        self._received = 0
+        self._asked_at = 0.0
         self._budget = float("inf") if limits.in_flight is None else limits.in_flight
         self._on_relief = on_relief
         self._large = False
@@ -66,7 +76,14 @@ class MemoryGuard:
 
     @property
     def short(self) -> bool:
-        return self._large or self.held >= self._budget
+        now = monotonic()
+        if now - self._asked_at >= _RECENT:
+            self._asked_at, self._received = now, self._receiving()
+        return self._large or self.held + self._received >= self._budget
+
+    def counted(self, size: int) -> int:
+        """Return what of the *size* of an analysis counts: one page alone must not stop all others."""
+        return int(min(size, self._budget / 2))
 
     def watch(self) -> None:
         """Measure the process once a second, until it reaches the hard limit."""

@@ -42,6 +42,8 @@ class Run:
             ▲                                   │
             └──────────────admit────────────────┘
 
+    Large pages have a pool beside *responses*, and are analysed one at a time.
+
     A full pool blocks its producers; the frontier never does, so the cycle cannot deadlock.
     Exceptions of modules are reported to *errors*.
     """
@@ -59,10 +61,11 @@ class Run:
         self.responses = Pool[tuple[Visit, Response | ModuleError]](
             data.resp_buffer_cap, data.resp_max_buffer_number
         )
+        self.large = Pool[tuple[Visit, Response]](data.resp_buffer_cap, data.resp_max_buffer_number)
         self.items = Pool[tuple[Visit, Item]](data.item_buffer_cap, data.item_max_buffer_number)
         self.errors = errors
         self._args = modules
-        self._visits = Visits(frontier, modules.memory, modules.download_workers)
+        self._visits = Visits(frontier, modules.memory, modules.download_workers, modules.receiving)
         self.memory = self._visits.memory
         self.stages = Stages(
             frontier,
@@ -71,6 +74,7 @@ class Run:
             errors,
             modules,
             responses=self.responses,
+            large=self.large,
             items=self.items,
         )
         self.meter = self.stages.meter
@@ -91,11 +95,13 @@ class Run:
             self._feeders.spawn(watch)
         self._workers.start(self.requests, stages.download, args.download_workers)
         self._workers.start(self.responses, stages.analyze, args.analyze_workers)
+        self._workers.start(self.large, stages.analyze_large, self._large_workers)
         self._workers.start(self.items, stages.process, args.pipeline_workers)
 
     def end(self, timeout: float) -> None:
         """Finish the work in flight within *timeout* seconds, cancel the rest, end every greenlet."""
         self._visits.ending = True
+        self.stages.large_pages.note_other()
         try:
             self.frontier.pause()
             self._feeders.kill(timeout=_UNWIND)
@@ -130,10 +136,18 @@ class Run:
 
     def waiting(self) -> AbstractContextManager[None]:
         """Return a context in which a worker may wait for another: a substitute works in its place."""
-        return self._workers.waiting(self.responses, self.stages.analyze)
+        visit, stages = self._workers.own_visit, self.stages
+        if visit is not None and visit.is_large:
+            return self._workers.waiting(self.large, stages.analyze_large)
+        return self._workers.waiting(self.responses, stages.analyze)
 
     def has_worker(self, greenlet: object) -> bool:
         return greenlet in self._workers
+
+    @property
+    def _large_workers(self) -> int:
+        """How many large pages are analysed at a time: one in each process."""
+        return max(1, sum(analyzer.mid.address is not None for analyzer in self._args.analyzers))
 
     @property
     def analysing(self) -> Request | None:
@@ -167,7 +181,7 @@ class Run:
                 self._visits.close(visit)
 
     def _cancel(self) -> None:
-        for pool in (self.requests, self.responses, self.items):
+        for pool in (self.requests, self.responses, self.large, self.items):
             self._visits.give_back_all(pool)
             pool.close()
         try:

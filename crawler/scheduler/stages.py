@@ -31,8 +31,10 @@ from ..module import Analyzer, Downloader, Pipeline, Registrar
 from ..module.errors_by_line import ErrorsByLine
 from .args import ModuleArgs
 from .error_pool import ErrorPool
+from .large_pages import LargePages
 from .meter import Meter
 from .page_log import log_page
+from .page_size import analysis_size
 from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
 from .workers import Stage
@@ -65,6 +67,7 @@ class Stages:
         args: ModuleArgs,
         *,
         responses: Pool[tuple[Visit, Response | ModuleError]],
+        large: Pool[tuple[Visit, Response]],
         items: Pool[tuple[Visit, Item]],
     ) -> None:
         self.meter = Meter()
@@ -85,6 +88,8 @@ class Stages:
         self._registrar = registrar
         self._errors = errors
         self._responses = responses
+        self._large = large
+        self.large_pages = LargePages(large.__len__)
         self._items = items
         #: Called when a module raises Unfinished: the crawl must stop, its requests stay pending.
         self.on_unfinished: Callable[[], object] = bool
@@ -178,20 +183,45 @@ class Stages:
             self._report(visit, result)
         awaited = self.awaited.get(visit.request.id)
         if awaited is None:
-            if isinstance(result, Response) or self._recovering():
+            if isinstance(result, Response):
+                self._pass_on(visit, result)
+            elif self._recovering():
                 self._visits.hand(visit, result, self._responses)
         elif isinstance(result, Response):
             awaited.set(result)
 
+    def _pass_on(self, visit: Visit, response: Response) -> None:
+        """Pass *response* to an analyzer; large ones have a pool and workers of their own."""
+        visit.analysis_size = analysis_size(response.body)
+        if visit.is_large:
+            self._frontier.mark_heavy(visit.taken)
+            self._visits.hand(visit, response, self._large)
+        else:
+            self._visits.hand(visit, response, self._responses)
+
     # -- analyze ----------------------------------------------------------------------------
 
     def analyze(self, visit: Visit, datum: Response | ModuleError, timer: ModuleTimer) -> None:
+        self._analyze(visit, datum, timer)
+        if self.large_pages.resting:
+            self.large_pages.note_other()
+
+    def analyze_large(self, visit: Visit, datum: Response, timer: ModuleTimer) -> None:
+        view = self._frontier.view
+        self.large_pages.rest(lambda: self._visits.ending or view.is_alone(visit.taken))
+        with self.large_pages.analysing():
+            self._analyze(visit, datum, timer)
+
+    def _analyze(self, visit: Visit, datum: Response | ModuleError, timer: ModuleTimer) -> None:
         self._visits.analyses.enter(visit.taken)
+        size = self._visits.memory.counted(visit.analysis_size)
+        self._visits.weigh(visit, size)
         try:
             self._gather(visit, self._findings(datum), timer)
         except Unwritable as error:
             raise _scheduler_error(visit, "unwritable", str(error), error) from error
         finally:
+            self._visits.weigh(visit, -size)
             self._visits.analyses.leave(visit.taken)
 
     def _findings(self, datum: Response | ModuleError) -> Generator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from ..buffer import Pool
 from ..frontier import DONE, FrontierContract, Outcome, Taken, failed
 from .analysis_turns import AnalysisTurns
 from .memory_guard import Memory, MemoryGuard
+from .page_size import LARGE
 
 T = TypeVar("T")
 
@@ -23,21 +24,37 @@ class Visit:
 
     *open* counts its data that wait in pools or are held by workers: its request, its response,
     each of its items. When the last one is finished, the visit ends with *outcome*, unless the
-    request is back in the frontier by then. *size* is the size of its response's body in bytes,
-    *links* the number of links and requests that were found on it.
+    request is back in the frontier by then. *size* is what it takes in memory, in bytes: the body
+    of its response, and what its analysis needs while that runs. *links* is the number of links
+    and requests that were found on it.
     """
 
-    __slots__ = ("has_slot", "links", "open", "outcome", "request", "size", "taken")
+    __slots__ = (
+        "analysis_size",
+        "has_slot",
+        "links",
+        "open",
+        "outcome",
+        "request",
+        "size",
+        "taken",
+    )
 
     def __init__(self, taken: Taken) -> None:
         self.taken = taken
         self.request = taken.request
         self.open = 1
         self.size = 0
+        #: What its analysis needs besides the body, in bytes.
+        self.analysis_size = 0
         self.links = 0
         self.outcome: Outcome = DONE
         #: Whether it occupies a download worker.
         self.has_slot = True
+
+    @property
+    def is_large(self) -> bool:
+        return self.analysis_size >= LARGE
 
     def fail(self, kind: str, detail: str = "") -> None:
         """Set the outcome, unless an earlier failure did."""
@@ -55,7 +72,13 @@ class Visits:
     frontier.
     """
 
-    def __init__(self, frontier: FrontierContract, limits: Memory, downloads: int) -> None:
+    def __init__(
+        self,
+        frontier: FrontierContract,
+        limits: Memory,
+        downloads: int,
+        receiving: Callable[[], int] = int,
+    ) -> None:
         self.ending = False
         self.quiet = Event()
         self.quiet.set()
@@ -67,7 +90,7 @@ class Visits:
         #: The number of visits whose worker waits for another visit.
         self._waiting = 0
         self._room = Event()
-        self.memory = MemoryGuard(limits, self._room.set)
+        self.memory = MemoryGuard(limits, self._room.set, receiving)
 
     def take(self) -> Visit:
         """
@@ -129,9 +152,12 @@ class Visits:
             self.close(visit)
 
     def weigh(self, visit: Visit, size: int) -> None:
-        """Count *size* bytes of a body as held in memory, until *visit* ends."""
-        visit.size = size
-        self.memory.held += size
+        """Count *size* bytes more as held in memory for *visit*, until it ends; or less."""
+        if visit.open:
+            visit.size += size
+            self.memory.held += size
+            if size < 0:
+                self._room.set()
 
     @contextmanager
     def waiting(self, visit: Visit) -> Iterator[None]:
@@ -140,10 +166,12 @@ class Visits:
         self._room.set()
         is_analysed = visit.taken in self.analyses
         self.analyses.leave(visit.taken)
+        self._frontier.mark_heavy(visit.taken, is_heavy=False)
         try:
             yield
         finally:
             self._waiting -= 1
+            self._frontier.mark_heavy(visit.taken, is_heavy=visit.is_large)
             if is_analysed and not self.ending:
                 self.analyses.enter(visit.taken)
 

@@ -240,7 +240,7 @@ SECTIONS = {
         Setting(
             "max_in_flight_bytes",
             or_none(BYTES),
-            "Above this total size of the bodies of unfinished pages, no request is started.",
+            "Above this total size of unfinished pages, with what their analysis needs, no request is started.",
             "memory.in_flight",
         ),
     ),

@@ -12,6 +12,9 @@ from .html_limits import flatten
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
+#: A tree takes up to 120 times as much memory as the body: that of a longer body is dropped early.
+_LONG = 256 * 1024
+
 
 def tree_of(response: Response) -> LexborHTMLParser:
     """Return the tree of *response*; like the text, it is kept with the response."""
@@ -19,6 +22,17 @@ def tree_of(response: Response) -> LexborHTMLParser:
     if "_tree" not in kept:
         kept["_tree"] = parse(flatten(response.text))
     return cast("LexborHTMLParser", kept["_tree"])
+
+
+def is_long(response: Response) -> bool:
+    """Return whether the tree of *response* is not kept longer than it is read."""
+    return len(response.body) > _LONG
+
+
+def forget_tree(response: Response) -> None:
+    """Forget the tree and the text of *response*; both are made again when somebody needs them."""
+    for made in ("_tree", "text"):
+        vars(response).pop(made, None)
 
 
 def parse(html: str | bytes) -> LexborHTMLParser:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
-from .html_tree import parse, tree_of
+from .html_tree import forget_tree, is_long, parse, tree_of
 from .news_feed import news_links
 from .nofollow import header_says_nofollow, is_nofollow, page_says_nofollow
 from .resolve_href import HrefResolver
@@ -207,6 +207,8 @@ def _in_tree(
     if left_out is not None and page_says_nofollow(tree):
         hrefs, left_out = [], [*hrefs, *left_out]
     resolver = HrefResolver(response, _base(tree, response.url))
+    if is_long(response):
+        forget_tree(response)
     return _urls(resolver, hrefs), _urls(resolver, left_out) if left_out else None
 
 

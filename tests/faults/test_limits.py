@@ -194,6 +194,23 @@ def test_nothing_new_is_taken_while_too_many_bytes_are_in_flight(serve, visit):
     assert result.scheduler._run.memory.held == 0
 
 
+def test_what_is_being_received_counts_too():
+    receiving = 60
+    guard = MemoryGuard(Memory(in_flight=100), bool, lambda: receiving)
+    guard.held = 39
+    assert not guard.short
+
+    guard.held = 40
+    assert guard.short
+
+
+def test_an_analysis_alone_is_no_reason_to_stop_all_others():
+    guard = MemoryGuard(Memory(in_flight=100), bool)
+
+    assert (guard.counted(30), guard.counted(1000)) == (30, 50)
+    assert MemoryGuard(Memory(in_flight=None), bool).counted(1000) == 1000
+
+
 def test_a_page_larger_than_the_budget_is_fetched_all_the_same(serve, visit):
     site = serve({f"/{n}": b"x" * 1000 for n in range(5)})
 

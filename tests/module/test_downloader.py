@@ -140,3 +140,16 @@ def test_a_response_to_the_same_request_as_sent_stays_as_it_is():
     response = Downloader(fetch_signed).download(Request(URL))
 
     assert response.request.headers["signature"] == "x"
+
+
+def test_what_is_being_received_is_known_to_the_fetch_function_or_to_nobody():
+    class Fetch:
+        def __call__(self, request):
+            return Response(request.url, 200)
+
+        def receiving(self):
+            return 7
+
+    assert Downloader(Fetch()).receiving() == 7
+    assert Downloader(Fetch().__call__).receiving() == 0
+    assert Downloader(Fetch().__call__, receiving=lambda: 5).receiving() == 5

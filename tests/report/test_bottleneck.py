@@ -36,6 +36,7 @@ SITUATIONS = {
     "a host rests for its latency": ({"queued": 9, "resting": "latency"}, "latency"),
     "a robots.txt asks for it": ({"queued": 9, "resting": "crawl-delay"}, "crawl-delay"),
     "slow hosts have their share": ({"queued": 9, "resting": "slow hosts"}, "slow hosts"),
+    "large pages wait": ({"queued": 9, "resting": "large pages"}, "large pages"),
     "a host said 429": ({"queued": 9, "resting": "429"}, "throttled"),
     "a host did not answer": ({"queued": 9, "resting": "timeout"}, "failing"),
     "a robots.txt cannot be had": ({"queued": 9, "resting": "robots.txt"}, "robots.txt"),

@@ -582,7 +582,7 @@ def test_every_greenlet_of_a_run_ends_with_it(build):
     scheduler = build(Site({}))
     scheduler.start(urls(10))
     greenlets = greenlets_of(scheduler)
-    assert len(greenlets) == 4 + 2 + 2 + 1
+    assert len(greenlets) == 4 + 2 + 1 + 2 + 1
     assert all(isinstance(greenlet, Greenlet) for greenlet in greenlets)
 
     scheduler.stop()

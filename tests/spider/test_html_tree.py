@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 from crawler.data import Response
 from crawler.spider.html_limits import flatten
 from crawler.spider.html_tree import tree_of
+from crawler.spider.links import links, title
 
 CHARSETS = ["", *(f"; charset={name}" for name in ("utf-8", "utf-16", "iso-2022-jp", "latin-1"))]
 #: ASCII bytes, some of which mean other characters: in ISO-2022-JP, and declared as UTF-16.
@@ -57,3 +58,17 @@ def test_a_selected_option_is_no_second_link(ending):
 
 def flat(html):
     return LexborHTMLParser(flatten(html)).html
+
+
+@pytest.mark.parametrize("tags", [("a", "area"), ("a", "img")])
+@pytest.mark.parametrize(("number", "is_kept"), [(10, True), (30_000, False)])
+def test_the_tree_of_a_long_page_is_not_kept_when_its_links_are_known(number, is_kept, tags):
+    html = "<title>x</title>" + "".join(f"<a href=/{n}>" for n in range(number))
+    response = page(html)
+    assert title(response) == "x"
+
+    found = links(response, tags=tags)
+
+    assert ("_tree" in vars(response)) is is_kept
+    assert sum(1 for _ in found) == number
+    assert title(response) == "x"

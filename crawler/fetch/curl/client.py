@@ -108,6 +108,10 @@ class CurlFetch:
             gevent.sleep(wait)
         return self._exchange(self._open(), request)
 
+    def receiving(self) -> int:
+        """Return how many bytes of bodies have been received of responses that are not whole yet."""
+        return 0 if self._multi is None else self._multi.receiving
+
     def _lower_limit(self, multi: Multi) -> None:
         lower = max(1, min(multi.max_connections // 2, descriptors.limit() // _SHARE))
         level = logging.DEBUG if self._lowered else logging.WARNING

@@ -32,6 +32,8 @@ _SENT, _ENDED = pycurl.PRETRANSFER_TIME, pycurl.TOTAL_TIME
 _LEAST = 1e-6
 #: The errors that concern a connection, and so all its transfers.
 _BROKEN = frozenset({pycurl.E_HTTP2, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR})
+#: libcurl passes on no more bytes of a body at once.
+_MOST_AT_ONCE = 16384
 _SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
@@ -160,6 +162,11 @@ class Handle:
     @property
     def header_size(self) -> int:
         return sum(map(len, self._lines))
+
+    @property
+    def body_size(self) -> int:
+        """How many bytes of the body have been received, at most."""
+        return len(self._chunks) * _MOST_AT_ONCE
 
     @property
     def has_head(self) -> bool:

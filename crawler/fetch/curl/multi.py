@@ -65,6 +65,11 @@ class Multi:
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
+    @property
+    def receiving(self) -> int:
+        """How many bytes of bodies the running transfers have received, at most."""
+        return sum(handle.body_size for _, handle in self._running.values())
+
     def __len__(self) -> int:
         return len(self._running)
 

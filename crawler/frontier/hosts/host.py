@@ -57,14 +57,15 @@ class Domain:
     A registered domain, whose owner can make any number of hosts.
 
     *active* is the number of its hosts with requests that wait or are in flight, *slow* that of
-    its slow requests in flight; the hosts in *held* are due, but have no share of the slots left.
+    its slow requests in flight, *heavy* that of its pages that take much memory or time. The
+    hosts in *held* are due, but may not begin a request because of these.
     *usual_time* is how long a request for a page of it usually takes; NEVER if none has ended.
     """
 
-    __slots__ = ("__weakref__", "active", "held", "slow", "usual_time")
+    __slots__ = ("__weakref__", "active", "heavy", "held", "slow", "usual_time")
 
     def __init__(self) -> None:
-        self.active = self.slow = 0
+        self.active = self.slow = self.heavy = 0
         self.usual_time = NEVER
         self.held: dict[Host, None] = {}
 

@@ -14,6 +14,8 @@ _LONGEST = 2 * SLOW
 #: Seconds for which slots are kept for a quick host after it was due or in flight last: until its
 #: pages are analysed, nobody knows whether it has more to do.
 _GRACE = 30.0
+#: A domain with so many heavy pages gets no more of them: enough to analyse one after another.
+_MOST_HEAVY = 4
 
 
 class Flight:
@@ -38,7 +40,7 @@ class SlotShares:
     domain hold no more slots than remain for others, so that a new domain finds a slot; and
     hosts that nothing is known of count as if half of the slots were kept. A slow host that may
     not begin a request is held back until a slow request ends. A domain that is alone may use
-    all slots.
+    all slots. A domain with several heavy pages is held back until one of them is over.
     """
 
     def __init__(self, slots: int = sys.maxsize) -> None:
@@ -61,6 +63,14 @@ class SlotShares:
         return bool(self._holding)
 
     @property
+    def held_for(self) -> str:
+        """What the first host that is held back waits for; empty if there is none."""
+        domain = next(iter(self._holding), None)
+        if domain is None:
+            return ""
+        return "large pages" if domain.heavy >= _MOST_HEAVY else "slow hosts"
+
+    @property
     def kept_until(self) -> float:
         """The time from which no slots are kept for the hosts that are quick now."""
         return max(self._quick[1], self._quick_before[1])
@@ -76,6 +86,8 @@ class SlotShares:
             self._forget_held(host)
 
     def may_begin(self, host: Host, now: float) -> bool:
+        if host.domain.heavy >= _MOST_HEAVY:
+            return False
         if host.is_quick:
             return True
         most = self._most(host, now)
@@ -84,6 +96,13 @@ class SlotShares:
         if host.usual_time == NEVER:
             most = self._half
         return host.domain.slow < max(1, most - self.slow)
+
+    def is_alone(self, host: Host, now: float) -> bool:
+        """Return whether no other domain has work, and none had it a short time ago."""
+        if self._active_domains > (host.domain.active > 0):
+            return False
+        recent = (one for one, until in (self._quick, self._quick_before) if until > now)
+        return all(one is None or one.domain is host.domain for one in recent)
 
     def hold(self, host: Host) -> None:
         """Hold *host* back, which is due."""

@@ -35,6 +35,24 @@ def test_its_repr_shows_its_state(serve):
         assert repr(fetch) == "<CurlFetch 0 in flight, 0 idle handles>"
 
 
+def test_it_knows_how_much_it_has_received_of_what_is_not_whole_yet(serve):
+    size = 200_000
+    half = Wire(faults.head(f"content-length: {size}") + b"x" * (size // 2), End.HANG)
+    site = serve({"/": half, "/whole": b"x" * size})
+
+    with CurlFetch(allow_address=any_address) as fetch:
+        assert fetch.receiving() == 0
+        jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(2)]
+        with gevent.Timeout(10):
+            while fetch.receiving() < size:
+                gevent.sleep(0.01)
+        fetch(Request(site.url("/whole")))
+        assert fetch.receiving() < 4 * size
+
+        gevent.killall(jobs)
+        assert fetch.receiving() == 0
+
+
 def test_closing_fails_the_transfers_in_flight_and_waiting(serve):
     site = serve({"/": faults.silence()})
     fetch = CurlFetch(max_connections=2, allow_address=any_address)

@@ -36,6 +36,8 @@ class Crawl:
         self.in_flight = []
         self.begun = []
         self.good = ("good",)
+        #: Whether no page links to another any more.
+        self.is_over = False
         self.most_slow = 0
         self._numbers = count()
         self.frontier = Frontier(
@@ -100,7 +102,8 @@ class Crawl:
             return
         response = Response(request.url, 404 if taken.is_robots else 200, {}, b"", request, ANSWERS)
         if self.frontier.fetched(taken, response) is Next.ANALYZE:
-            self.admit(host_of(request.url))
+            if not self.is_over:
+                self.admit(host_of(request.url))
             self.frontier.settle(taken, failed("nothing"))
 
     def _is_good(self, taken):
@@ -260,6 +263,45 @@ def test_one_slot_serves_all():
     crawl.run(10 * HANGS)
 
     assert Counter(name for _, name in crawl.begun).keys() == {"good.test", *of_one_domain(3)}
+
+
+def test_a_domain_with_several_heavy_pages_gets_no_more_of_them():
+    crawl = Crawl(delay=0.0, latency_factor=0.0, per_host=9, slots=100)
+    frontier = crawl.frontier
+    crawl.admit("good.test", "a.good-too.test", "b.good-too.test", pages=20)
+    taken = [crawl._take() for _ in range(30)]
+    heavy = [one for one in taken if one is not None and "good-too" in one.request.url]
+    assert len(heavy) > 4
+    for one in heavy[:4]:
+        frontier.fetched(one, Response(one.request.url, 200, {}, b"", one.request, ANSWERS))
+        frontier.mark_heavy(one)
+        frontier.mark_heavy(one)
+
+    assert crawl._take() is None
+    assert frontier.view.waiting_for() == frontier.view.resting() == "large pages"
+    assert not frontier.view.is_alone(heavy[0])
+
+    frontier.settle(heavy[0], failed("nothing"))
+    assert host_of(crawl._take().request.url).endswith("good-too.test")
+    frontier.mark_heavy(heavy[1], is_heavy=False)
+    assert crawl._take() is not None
+    assert heavy[1].host.domain.heavy == 2
+
+
+def test_a_domain_is_alone_when_no_other_has_work_and_has_had_it_for_a_while():
+    crawl = Crawl(delay=0.0, latency_factor=0.0)
+    crawl.admit("good.test", pages=8)
+    crawl.run(1)
+    crawl.admit("good-too.test")
+    other = crawl._take()
+    assert not crawl.frontier.view.is_alone(other)
+
+    crawl.is_over = True
+    crawl.run(1)
+    assert not crawl.frontier.view.is_alone(other)
+    crawl.now += 60
+
+    assert crawl.frontier.view.is_alone(other)
 
 
 def test_nothing_is_kept_of_what_is_over():
