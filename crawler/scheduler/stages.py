@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Generator, Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -33,6 +31,7 @@ from .args import ModuleArgs
 from .error_pool import ErrorPool
 from .large_pages import LargePages
 from .meter import Meter
+from .page_links import PageLinks
 from .page_log import log_page
 from .page_size import analysis_size
 from .time_limit import LeftBehind, ModuleTimer
@@ -79,9 +78,7 @@ class Stages:
         #: The hosts with a private address that every request of the crawl may be fetched from.
         self.trusted: AbstractSet[str] | None = None
         self._time_limit = args.time_limit
-        self._max_links = sys.maxsize if args.max_links is None else args.max_links
-        #: Whether it was logged that a page has too many links.
-        self._warned = False
+        self._links = PageLinks(frontier, args.max_links)
         self._on_error = args.on_error
         self._frontier = frontier
         self._visits = visits
@@ -247,7 +244,7 @@ class Stages:
             for found in findings:
                 timer.check()
                 if isinstance(found, Links):
-                    self._admit_many(visit, found)
+                    self._links.admit_many(visit, found)
                     number += len(found.urls)
                 elif isinstance(found, Item):
                     with timer.paused():
@@ -258,39 +255,11 @@ class Stages:
                     self._lose(found)
                     number += 1
                 else:
-                    self._admit(visit, found)
+                    self._links.admit(visit, found)
                     number += 1
                 if number >= _FINDINGS_PER_TURN:
                     number = 0
                     give_way()
-
-    def _admit_many(self, visit: Visit, links: Links) -> None:
-        """Admit the *links* of a page up to the limit of one page; count the others."""
-        visit.links += len(links.urls)
-        if visit.links <= self._max_links:
-            self._frontier.admit_many(links)
-            return
-        room = len(links.urls) - (visit.links - self._max_links)
-        if room > 0:
-            self._frontier.admit_many(replace(links, urls=links.urls[:room]))
-        self._leave_out(visit, replace(links, urls=links.urls[max(0, room) :]))
-
-    def _admit(self, visit: Visit, request: Request) -> None:
-        visit.links += 1
-        if visit.links <= self._max_links:
-            self._frontier.admit(request)
-        else:
-            self._leave_out(visit, Links([request.url], request.depth, visit.request.url))
-
-    def _leave_out(self, visit: Visit, links: Links) -> None:
-        self._frontier.leave_out(links)
-        if not self._warned:
-            self._warned = True
-            log.warning(
-                "%s has more than %d links and requests: the others are left out and counted, "
-                "as those of all such pages; max_links_per_page changes that",
-                *(visit.request.url, self._max_links),
-            )
 
     def _lose(self, item: LostItem) -> None:
         self.items_found += 1

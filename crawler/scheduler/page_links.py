@@ -1,0 +1,53 @@
+"""PageLinks: how many links and requests of one page are admitted."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import replace
+
+from ..data import Links, Request
+from ..frontier import FrontierContract
+from .visits import Visit
+
+log = logging.getLogger(__name__)
+
+
+class PageLinks:
+    """
+    Admits what is found on a page, up to *most* links and requests; the others are counted.
+
+    It is logged once that a page has too many.
+    """
+
+    def __init__(self, frontier: FrontierContract, most: int | None) -> None:
+        self._frontier = frontier
+        self._most = sys.maxsize if most is None else most
+        self._is_logged = False
+
+    def admit_many(self, visit: Visit, links: Links) -> None:
+        visit.links += len(links.urls)
+        if visit.links <= self._most:
+            self._frontier.admit_many(links)
+            return
+        room = max(0, len(links.urls) - (visit.links - self._most))
+        if room:
+            self._frontier.admit_many(replace(links, urls=links.urls[:room]))
+        self._leave_out(visit, replace(links, urls=links.urls[room:]))
+
+    def admit(self, visit: Visit, request: Request) -> None:
+        visit.links += 1
+        if visit.links <= self._most:
+            self._frontier.admit(request)
+        else:
+            self._leave_out(visit, Links([request.url], request.depth, visit.request.url))
+
+    def _leave_out(self, visit: Visit, links: Links) -> None:
+        self._frontier.leave_out(links)
+        if not self._is_logged:
+            self._is_logged = True
+            log.warning(
+                "%s has more than %d links and requests: the others are left out and counted, "
+                "as those of all such pages; max_links_per_page changes that",
+                *(visit.request.url, self._most),
+            )
