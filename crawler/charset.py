@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import webencodings
+
+from .html_tokens import ATTRIBUTES, BLANK, attributes
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
-# Possessive, so that a run of blanks is read once. A label must end before the searched bytes do.
+# Possessive, so that a run of blanks is read once.
 _HEADER = re.compile(r"charset\s*+=\s*+[\"']?+\s*+([^\s\"';,]++)", re.IGNORECASE)
-_META = re.compile(
-    rb"<meta[\s/][^>]*?charset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9_:.\-]++)(?=[\s\S])", re.IGNORECASE
+_IS_XML = re.compile(r"[\w.-]++/(?:[\w.-]++\+)?+xml\b", re.IGNORECASE)
+_XML = re.compile(
+    r"\s*+<\?xml(?=[^>]*+>)[^>]*?encoding[\0-\x20]*+=[\0-\x20]*+"
+    r"""(?:"([^"\0-\x20]*+)"|'([^'\0-\x20]*+)')"""
 )
-_XML = re.compile(rb"^\s*+<\?xml\s[^>]*?encoding\s*+=\s*+[\"']\s*+([A-Za-z0-9_:.\-]++)(?=[\s\S])")
-_COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
+#: How XML in UTF-16 begins that has no byte order mark.
+_XML_IN_UTF_16 = ((b"<\0?\0x\0", "utf-16-le"), (b"\0<\0?\0x", "utf-16-be"))
 #: The number of bytes in which browsers look for a declaration.
 _PRESCAN = 1024
+#: The next meta element, after comments and other markup that has its end in the text.
+_META = re.compile(
+    r"[^<]*+(?:<(?:!(?=--)(?:[^>]*+>(?<!-->))*+[^>]*+>"
+    rf"|(?!meta[\t\n\f\r /])/?+[a-z][^\t\n\f\r >]*+{ATTRIBUTES}>"
+    r"|(?:!(?!--)|\?|/(?![a-z]))[^>]*+>|(?![a-z/!?]))[^<]*+)*+"
+    rf"<meta(?=[\t\n\f\r /])({ATTRIBUTES})>",
+    re.IGNORECASE | re.ASCII,
+)
+_CHARSET = re.compile(rf"charset{BLANK}*+={BLANK}*+", re.IGNORECASE | re.ASCII)
+_LABEL = re.compile(r"""(?:"([^"]*+)"|'([^']*+)'|([^"'][^\t\n\f\r ;]*+))""")
 
 
 def detect(body: bytes, content_type: str = "") -> tuple[str, str]:
@@ -36,13 +51,57 @@ def detect(body: bytes, content_type: str = "") -> tuple[str, str]:
             return encoding, "bom"
     if (declared := _HEADER.search(content_type)) and (name := _codec(declared[1])):
         return name, "header"
-    head = _COMMENT.sub(b"", body[:_PRESCAN])
-    for pattern, source in ((_XML, "xml"), (_META, "meta")):
-        for found in pattern.finditer(head):
-            if name := _codec(found[1].decode("ascii")):
-                # The declaration was readable as ASCII, so the body cannot be UTF-16.
-                return ("utf-8" if name.startswith("utf-16") else name), source
-    return _default(body), "default"
+    return _declared(body, content_type) or (_default(body), "default")
+
+
+def _declared(body: bytes, content_type: str) -> tuple[str, str] | None:
+    """Return the encoding that the document names, and where: XML counts first only in XML."""
+    for beginning, encoding in _XML_IN_UTF_16:
+        if body.startswith(beginning):
+            return encoding, "xml"
+    text = body[:_PRESCAN].decode("latin-1")
+    places = [("meta", _in_meta), ("xml", _in_xml)]
+    if _IS_XML.match(content_type.strip()):
+        places.reverse()
+    for source, labels in places:
+        for label in labels(text):
+            if name := _readable(label):
+                return name, source
+    return None
+
+
+def _in_meta(text: str) -> Iterator[str]:
+    """Yield the labels of meta elements as the HTML standard finds them (13.2.3.2)."""
+    if "charset" not in text.lower():
+        return
+    position = 0
+    while found := _META.match(text, position):
+        position = found.end()
+        given = attributes(found[1])
+        if "charset" in given:
+            yield given["charset"]
+        elif given.get("http-equiv", "").lower() == "content-type":
+            yield _in_content(given.get("content", ""))
+
+
+def _in_content(content: str) -> str:
+    """Return the label in the content of a meta element; "" if there is none."""
+    found = _CHARSET.search(content)
+    label = _LABEL.match(content, found.end()) if found else None
+    return (label[1] or label[2] or label[3] or "") if label else ""
+
+
+def _in_xml(text: str) -> Iterator[str]:
+    if found := _XML.match(text):
+        yield found[1] or found[2] or ""
+
+
+def _readable(label: str) -> str | None:
+    """Return the codec for *label* in a declaration that could be read as ASCII."""
+    if label.strip().lower() == "x-user-defined":
+        return "cp1252"
+    name = _codec(label)
+    return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def decode(body: bytes, content_type: str = "") -> str:

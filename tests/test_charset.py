@@ -2,7 +2,7 @@ import codecs
 import time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
@@ -95,7 +95,7 @@ def test_text_that_only_looks_like_a_declaration_is_ignored(document):
     assert detect(document) == ("utf-8", "default")
 
 
-@pytest.mark.parametrize("label", ["klingon", "utf-7", "utf-32", "x-user-defined", "replacement"])
+@pytest.mark.parametrize("label", ["klingon", "utf-7", "utf-32", "replacement"])
 def test_an_unknown_label_is_passed_over(label):
     body = b"<meta charset=gbk>"
 
@@ -104,6 +104,229 @@ def test_an_unknown_label_is_passed_over(label):
     assert detect(f"<meta charset={label}>".encode()) == ("utf-8", "default")
     xml = f"<?xml version='1.0' encoding='{label}'?><meta charset=gbk>"
     assert detect(xml.encode()) == ("gbk", "meta")
+
+
+def test_x_user_defined_is_windows_1252_in_a_meta_element():
+    assert detect(b"<meta charset=x-user-defined>") == ("cp1252", "meta")
+
+
+@pytest.mark.parametrize(
+    ("document", "label"),
+    [
+        (b"<meta name=x content='a; charset=gbk'>", None),
+        (b"<meta content='a; charset=gbk'>", None),
+        (b"<meta content='a; charset=gbk' http-equiv='Content-Type'>", "gbk"),
+        (b"<meta http-equiv=content-type content='charset charset = \"gbk\"x'>", "gbk"),
+        (b'<meta http-equiv=content-type content="charset=\'gbk">', None),
+        (b"<meta http-equiv=content-type content='x charset=gbk;y'>", "gbk"),
+        (b"<meta charset=klingon http-equiv=content-type content='charset=gbk'>", None),
+        (b"<meta http-equiv=content-type content='charset=gbk' charset=koi8-r>", "koi8-r"),
+        (b"<meta charset=gbk charset=koi8-r>", "gbk"),
+        (b"<meta title='charset=gbk'>", None),
+        (b"<meta charset='gbk", None),
+        (b"<meta charset=gbk", None),
+        (b"<meta charset=gbk x='y", None),
+        (b"<meta charset>", None),
+        (b"<meta charset = gbk >", "gbk"),
+        (b"<meta/charset=gbk>", "gbk"),
+        (b"<meta charset='gbk'x>", "gbk"),
+        (b'<div title="<meta charset=gbk>"><meta charset=koi8-r>', "koi8-r"),
+        (b'<div title="><meta charset=gbk>"', None),
+        (b"<div title='>\"'><meta charset=gbk>", "gbk"),
+        (b"</div title='<meta charset=gbk>'><meta charset=koi8-r>", "koi8-r"),
+        (b"<div/title='><meta charset=gbk>", "gbk"),
+        (b"<!x '><meta charset=gbk>'>", "gbk"),
+        (b"<?x <meta charset=gbk>", None),
+        (b"</ <meta charset=gbk>", None),
+        (b"<!--><meta charset=gbk>", "gbk"),
+        (b"<!--->-><meta charset=gbk>", "gbk"),
+        (b"<!-- --!><meta charset=gbk> --><meta charset=koi8-r>", "koi8-r"),
+        (b"<script>'<meta charset=gbk>'</script>", "gbk"),
+        (b"1 < 2 <meta charset=gbk>", "gbk"),
+        (b"<?xml encoding='gbk'?><meta charset=koi8-r>", "koi8-r"),
+    ],
+)
+def test_a_meta_element_is_found_where_the_html_standard_finds_it(document, label):
+    assert detect(document) == ((label, "meta") if label else ("utf-8", "default"))
+
+
+def test_in_xml_the_declaration_of_xml_counts_first():
+    document = b"<?xml version='1.0' encoding='gbk'?><meta charset=koi8-r />"
+
+    assert detect(document, "text/html") == ("koi8-r", "meta")
+    assert detect(document, "application/xhtml+xml") == ("gbk", "xml")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_xml_in_utf_16_needs_no_byte_order_mark(encoding):
+    assert detect("<?xml version='1.0'?>".encode(encoding)) == (encoding, "xml")
+
+
+class Prescan:
+    """The algorithm of the HTML standard, byte by byte: "prescan a byte stream" (13.2.3.2)."""
+
+    BLANKS = b"\t\n\f\r "
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def labels(self):
+        try:
+            while True:
+                yield from self.step()
+                self.at += 1
+        except IndexError:  # the bytes have ended
+            return
+
+    def byte(self):
+        if self.at >= len(self.data):
+            raise IndexError
+        return self.data[self.at : self.at + 1]
+
+    def step(self):
+        self.byte()
+        rest = self.data[self.at :]
+        if rest.startswith(b"<!--"):
+            self.at = (
+                self.data.index(b"-->", self.at + 2) + 2 if b"-->" in rest[2:] else len(self.data)
+            )
+        elif rest[:5].lower() == b"<meta" and rest[5:6] and rest[5:6] in self.BLANKS + b"/":
+            self.at += 5
+            yield from self.meta()
+        elif rest[:1] == b"<" and rest[1:].removeprefix(b"/")[:1].isalpha():
+            while self.byte() not in self.BLANKS + b">":
+                self.at += 1
+            while self.attribute():
+                pass
+        elif rest[:2] in (b"<!", b"</", b"<?"):
+            while self.byte() != b">":
+                self.at += 1
+
+    def meta(self):
+        names, pragma, needs, label = set(), False, None, None
+        while found := self.attribute():
+            name, value = found
+            if name in names:
+                continue
+            names.add(name)
+            if name == b"http-equiv":
+                pragma = value == b"content-type"
+            elif name == b"content":
+                if label is None and (inside := self.content(value)):
+                    label, needs = inside, True
+            elif name == b"charset":
+                label, needs = value, False
+        if needs is False or (needs and pragma):
+            yield label.decode("latin-1")
+
+    @staticmethod
+    def content(value):
+        start = 0
+        while (found := value.find(b"charset", start)) >= 0:
+            rest = value[found + 7 :].lstrip(Prescan.BLANKS)
+            if not rest.startswith(b"="):
+                start = found + 7
+                continue
+            rest = rest[1:].lstrip(Prescan.BLANKS)
+            if rest[:1] in (b'"', b"'"):
+                inside, quote, _ = rest[1:].partition(rest[:1])
+                return inside if quote else None
+            end = next((i for i, byte in enumerate(rest) if byte in Prescan.BLANKS + b";"), None)
+            return rest[:end]
+        return None
+
+    def attribute(self):
+        while self.byte() in self.BLANKS + b"/":
+            self.at += 1
+        if self.byte() == b">":
+            return None
+        name = b""
+        while not (self.byte() == b"=" and name):
+            if self.byte() in self.BLANKS:
+                while self.byte() in self.BLANKS:
+                    self.at += 1
+                if self.byte() != b"=":
+                    return name, b""
+                break
+            if self.byte() in b"/>":
+                return name, b""
+            name += self.byte().lower()
+            self.at += 1
+        self.at += 1
+        return name, self.value()
+
+    def value(self):
+        while self.byte() in self.BLANKS:
+            self.at += 1
+        value = b""
+        quote = self.byte()
+        if quote in b"\"'":
+            self.at += 1
+            while self.byte() != quote:
+                value += self.byte().lower()
+                self.at += 1
+            self.at += 1
+            return value
+        while self.byte() not in self.BLANKS + b">":
+            value += self.byte().lower()
+            self.at += 1
+        return value
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    b"<meta",
+                    b"<META ",
+                    b"<div",
+                    b"</p",
+                    b"<!--",
+                    b"-->",
+                    b"<!",
+                    b"<?",
+                    b"</",
+                    b"<",
+                    b">",
+                ),
+                *(
+                    b"charset",
+                    b"=",
+                    b"gbk",
+                    b"koi8-r",
+                    b"klingon",
+                    b'"',
+                    b"'",
+                    b" ",
+                    b"/",
+                    b"\n",
+                    b";",
+                ),
+                *(
+                    b"http-equiv",
+                    b"Content-Type",
+                    b"content",
+                    b"http-equiv=content-type",
+                    b"x",
+                    b"--",
+                ),
+                *(b" content='a;charset=gbk'", b" charset=koi8-r ", b"\"charset='gbk'\""),
+            ]
+        ),
+        max_size=20,
+    ).map(b"".join)
+)
+def test_labels_are_those_that_the_html_standard_finds(document):
+    known = {"gbk", "koi8-r"}
+    expected = [label for label in Prescan(document).labels() if label.strip() in known]
+
+    encoding, source = detect(document)
+
+    assert (encoding, source) == (
+        (expected[0].strip(), "meta") if expected else ("utf-8", "default")
+    )
 
 
 @pytest.mark.parametrize(("label", "codec"), [("latin-1", "utf-8"), ("latin1", "cp1252")])
