@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from .._words import counted
 from ..report.bottleneck import IDLE, NOTHING
+from .in_place import InPlace
 from .text import clock, printable, size, total
 from .unblocked_stream import is_blocked
 
@@ -64,21 +64,22 @@ class LiveView:
     """Is redrawn at each moment that the terminal takes, and removed at the end."""
 
     def __init__(self, console: Console) -> None:
-        self._live = Live(console=console, transient=True, auto_refresh=False)
+        self._console = console
+        self._place = InPlace(console)
 
     def __enter__(self) -> Self:
-        self._live.start()
+        self._place.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self._live.stop()
+        self._place.stop()
 
     def show(self, moment: Moment) -> None:
-        if not is_blocked(self._live.console.file):
-            self._live.update(drawn(moment), refresh=True)
+        if not is_blocked(self._console.file):
+            self._place.draw(drawn(moment))
 
     def print(self, line: str) -> None:
-        self._live.console.print(Text(printable(line)))
+        self._console.print(Text(printable(line)))
 
 
 class Lines:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, TextIO
 
 from .text import printable, printable_lines
 
@@ -12,9 +13,20 @@ if TYPE_CHECKING:
 
 
 def log_to_stderr(level: str, session: Session) -> None:
-    handler = logging.StreamHandler()
+    handler = _StderrHandler()
     handler.setFormatter(_Formatter(session))
     logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to what sys.stderr is at the moment: a view in place has to know what is printed."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
 
 
 class _Formatter(logging.Formatter):

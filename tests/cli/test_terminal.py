@@ -10,6 +10,7 @@ import pytest
 from crawler.testing import LoopbackSite, Reply, faults
 
 from .conftest import CRAWLER
+from .emulator import Emulator
 
 CTRL_C = b"\x03"
 #: Colours are 30 to 49 and 90 to 107, alone or among other attributes.
@@ -117,6 +118,31 @@ class Stuck(Spider):
             gevent.sleep(0.1)
 
     assert screen.wait() == 130
+
+
+def test_log_lines_stay_above_the_view(terminal, endless, tmp_path):
+    (tmp_path / "logging_spider.py").write_text(
+        f"""
+import logging
+from crawler import Spider
+class Logs(Spider):
+    start_urls = [{endless.url()!r} + str(n) for n in range(40)]
+    def parse(self, response):
+        logging.getLogger("logs").warning("LOGGED %s.", response.url)
+        print("PRINTED", response.url)
+"""
+    )
+    screen = terminal("run", "logging_spider.py", "-O", "x.jsonl", *FAST)
+
+    assert screen.wait() == 0
+    emulator = Emulator(160)
+    emulator.write(screen.shown)
+    above, report, _ = emulator.text.partition("pages         40 done")
+    assert report
+    for n in range(40):
+        assert f"WARNING logs: LOGGED {endless.url()}{n}.\n" in above
+        assert f"PRINTED {endless.url()}{n}\n" in above
+    assert "pages/s" not in above, "nothing of the view is left"
 
 
 def test_no_color_turns_colours_off(terminal, endless):
