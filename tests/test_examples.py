@@ -1,5 +1,6 @@
 """Every example runs as it stands, in a process of its own."""
 
+import re
 import struct
 import subprocess
 import sys
@@ -78,8 +79,11 @@ def test_monitor():
 
 
 def test_error_consumer():
-    out = run("error_consumer")
+    done = start("error_consumer")
+    out = done.stdout
 
+    assert done.returncode == 0
+    assert re.fullmatch(r"error_consumer\.py:\d+ ValueError: I cannot .*\n", done.stderr)
     assert "ValueError: I cannot read this page" in out
     assert "truncated" in out
     assert (

@@ -15,7 +15,7 @@ from .ledger import Ledger
 from .outcome import Outcome, failed
 
 #: The number of URLs whose depth is known.
-_MOST_DEPTHS = 50_000
+_MOST_DEPTHS = 4_096
 
 
 class Accounts:

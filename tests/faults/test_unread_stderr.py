@@ -82,7 +82,7 @@ def test_it_says_how_many_lines_were_dropped_when_somebody_reads_again(site, tmp
         lines = gevent.get_hub().threadpool.apply(pipe.read).decode().splitlines()
 
     [dropped] = [line for line in lines if "dropped" in line]
-    number = int(re.fullmatch(r"crawler: (\d+) lines were dropped here: .*", dropped)[1])
+    number = int(re.fullmatch(r"crawler: (\d+) lines were dropped here, .*", dropped)[1])
     assert number > 100
     assert PAGES <= len(logged(lines)) + number <= PAGES + 20  # some are lines of the view
 

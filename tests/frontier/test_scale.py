@@ -129,7 +129,7 @@ def test_whatever_happens_to_hosts_no_one_that_is_due_is_overlooked(seed, addres
 
 
 def test_a_waiting_link_takes_little_more_than_its_url():
-    links, hosts = 20_000, 1_000
+    links, hosts = 40_000, 1_000
 
     def fill():
         frontier = Frontier(Scope(["site.test"], max_depth=None), politeness=Politeness.off())
@@ -165,10 +165,11 @@ def test_what_is_settled_takes_no_memory():
             frontier.fetched(taken, response)
             frontier.settle(taken, DONE)
 
-    visit(0)
     tracemalloc.start()
+    for number in range(0, 10_000, 1_000):
+        visit(number)  # until as many depths are remembered as ever will be
     before, _ = tracemalloc.get_traced_memory()
-    for number in range(1_000, 11_000, 1_000):
+    for number in range(10_000, 20_000, 1_000):
         visit(number)
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()

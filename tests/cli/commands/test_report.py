@@ -6,6 +6,8 @@ import re
 import subprocess
 import time
 
+from crawler.job.view import JobView
+
 from ..conftest import CRAWLER, QUICK, crawler, job_of
 
 
@@ -14,6 +16,11 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def was_admitted(path):
+    with JobView(path) as job:
+        return job.counts().admitted > 0
 
 
 def test_report_prints_the_final_report_again(linked, tmp_path):
@@ -31,6 +38,7 @@ def test_report_of_a_job_that_was_killed(held, tmp_path):
         [*CRAWLER, "crawl", held.url("/0"), *QUICK], cwd=tmp_path, stderr=subprocess.DEVNULL
     )
     wait_for(lambda: len(held.requests) > 10)
+    wait_for(lambda: was_admitted(tmp_path / job_of(held)))
     process.kill()
     process.wait(timeout=10)
 

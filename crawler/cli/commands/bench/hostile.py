@@ -22,6 +22,8 @@ def hostile(
 
     The exit code is 5 if a target is missed: a page takes more than half a second of CPU per
     megabyte, or the other host has less than nine tenths of its rate.
+
+    Example: crawler bench hostile --quick
     """
     from ....bench import hostile as benchmark
 
