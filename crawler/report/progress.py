@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..frontier import Budget, HostFigures
 from ..scheduler import Summary
 from .bottleneck import Bottleneck, BottleneckTimes
+from .pace import Pace
 
-#: The number of moments that the time left is computed from.
-_WINDOW = 40
-#: The seconds that they must span.
-_MIN_SPAN = 2.0
 #: A crawl counts as finding nothing new below this number of new URLs per settled URL.
 _FEW_NEW = 0.02
 #: The number of slowest hosts that are shown.
@@ -46,18 +42,20 @@ class Progress:
     def __init__(self, first: Summary, budget: Budget) -> None:
         self.bottlenecks = BottleneckTimes()
         self._budget = budget
-        self._recent: deque[Summary] = deque([first], maxlen=_WINDOW)
+        self._last = first
+        self._pace = Pace(first)
         self._hosts: list[HostFigures] = []
         self._slowest: dict[str, HostFigures] = {}
 
     def update(self, summary: Summary, hosts: Iterable[HostFigures] | None = None) -> Moment:
         """Return the crawl at this moment; without *hosts*, the last ones given still count."""
-        self.bottlenecks.add(self._recent[-1], summary)
-        self._recent.append(summary)
+        self.bottlenecks.add(self._last, summary)
+        self._pace.add(summary)
+        self._last = summary
         if hosts is not None:
             self._hosts = slowest(hosts)
             self._remember(self._hosts)
-        left = time_left(self._recent[0], summary, self._budget)
+        left = time_left(self._pace, summary, self._budget)
         return Moment(summary, self.bottlenecks.current, left, self._hosts)
 
     @property
@@ -78,7 +76,7 @@ def slowest(rows: Iterable[HostFigures]) -> list[HostFigures]:
     return heapq.nlargest(_SLOWEST, answered, key=lambda row: row.latency)
 
 
-def time_left(earlier: Summary, now: Summary, budget: Budget) -> TimeLeft | None:
+def time_left(pace: Pace, now: Summary, budget: Budget) -> TimeLeft | None:
     """
     Return how long the crawl will still take, or None if that cannot be known.
 
@@ -86,25 +84,16 @@ def time_left(earlier: Summary, now: Summary, budget: Budget) -> TimeLeft | None
     *budget* allows. A budget of time is always an upper bound.
     """
     bound = None if budget.seconds is None else max(0.0, budget.seconds - now.elapsed)
-    pages, rate = _pages_left(earlier, now, budget), _rate(earlier, now)
-    if pages is not None and rate > 0 and now.elapsed - earlier.elapsed >= _MIN_SPAN:
-        seconds = pages / rate
+    pages = _pages_left(pace, now, budget)
+    seconds = None if pages is None else pace.seconds_for(pages)
+    if seconds is not None:
         return TimeLeft(seconds if bound is None else min(seconds, bound))
     return None if bound is None else TimeLeft(bound, at_most=True)
 
 
-def _pages_left(earlier: Summary, now: Summary, budget: Budget) -> int | None:
-    settled = _settled(now)
+def _pages_left(pace: Pace, now: Summary, budget: Budget) -> int | None:
+    settled, base = now.urls.admitted - now.urls.pending, pace.base
     if budget.pages is not None and 0 <= budget.pages - settled <= now.urls.pending:
         return budget.pages - settled
-    found = now.urls.admitted - earlier.urls.admitted
-    return now.urls.pending if found <= _FEW_NEW * (settled - _settled(earlier)) else None
-
-
-def _rate(earlier: Summary, now: Summary) -> float:
-    seconds = now.elapsed - earlier.elapsed
-    return (_settled(now) - _settled(earlier)) / seconds if seconds > 0 else 0.0
-
-
-def _settled(summary: Summary) -> int:
-    return summary.urls.admitted - summary.urls.pending
+    found = now.urls.admitted - base.admitted
+    return now.urls.pending if found <= _FEW_NEW * (settled - base.settled) else None
