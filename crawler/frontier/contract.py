@@ -120,7 +120,12 @@ class FrontierView(Protocol):
         """Return in one line what the next request waits for."""
 
     def resting(self) -> str:
-        """Return why the host that is due first is not due yet; "" if it is, or there is none."""
+        """
+        Return why the host that is due first is not due yet; "" if it is.
+
+        If no host is due at any time, because all have as many requests in flight as they may
+        have: why they may not have more; "" if that is the usual number.
+        """
 
     def next_wake(self) -> float | None:
         """Return the seconds until the next request is due; None if none waits for its time."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
+from itertools import islice
 
 from .._words import counted
 from .contract import Taken
 from .hosts.host import HostFigures
 from .ledger import UrlCounts
 from .parts import Parts
+
+#: The number of hosts among which one that stands for the others is searched.
+_MOST_HOSTS = 1000
 
 
 class View:
@@ -80,7 +84,7 @@ class View:
         if self._hosts.shares.holds_back and (due is None or due[0] > now):
             return self._hosts.shares.held_for
         if due is None:
-            return ""
+            return self._why_limited()
         if now < self._spending.free_at:
             return "bandwidth"
         host = self._hosts.find(due[1])
@@ -91,3 +95,11 @@ class View:
     def next_wake(self) -> float | None:
         due = self._hosts.first()
         return None if due is None else max(0.0, due[0] - self._clock())
+
+    def _why_limited(self) -> str:
+        """Return why hosts that have all the requests they may have do not get more."""
+        some = islice(self._hosts, _MOST_HOSTS)
+        limited = (
+            self._backoff.why_limited(host) for host in some if host.in_flight and host.queued
+        )
+        return next(limited, "")

@@ -85,7 +85,7 @@ class Summary:
     #: What the next request waits for, and the seconds until it is due, if they are known.
     waiting_for: str = field(compare=False)
     next_wake: float | None = field(compare=False)
-    #: The number of requests in the frontier, and why the host that is due first is not due yet.
+    #: The number of requests in the frontier, and why no host is due now.
     queued: int = field(compare=False)
     resting: str = field(compare=False)
     #: Seconds of CPU time that the process has used since the start.

@@ -35,6 +35,10 @@ SITUATIONS = {
     ),
     "a host rests for its latency": ({"queued": 9, "resting": "latency"}, "latency"),
     "a robots.txt asks for it": ({"queued": 9, "resting": "crawl-delay"}, "crawl-delay"),
+    "a robots.txt allows one request at a time": (
+        {"queued": 9, "next_wake": None, "resting": "crawl-delay", "downloaders": at_work(1)},
+        "crawl-delay",
+    ),
     "slow hosts have their share": ({"queued": 9, "resting": "slow hosts"}, "slow hosts"),
     "large pages wait": ({"queued": 9, "resting": "large pages"}, "large pages"),
     "a host said 429": ({"queued": 9, "resting": "429"}, "throttled"),

@@ -164,6 +164,15 @@ class Backoff:
             return "delay"
         return "crawl-delay" if pause == host.crawl_delay else "latency"
 
+    def why_limited(self, host: Host) -> str:
+        """Return why *host* gets one request at a time; "" if it gets as many as others."""
+        if host.crawl_delay:
+            return "crawl-delay"
+        if host.failures < self._politeness.probe_after:
+            return ""
+        worst = max((host.failing or {}).values(), key=lambda one: one.failures, default=None)
+        return "" if worst is None else worst.why
+
     def _failing(self, host: Host, origin: str) -> FailingOrigin:
         host.failing = host.failing or {}
         failing = host.failing.get(origin)

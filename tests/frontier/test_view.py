@@ -1,0 +1,63 @@
+"""What the frontier says about hosts that have as many requests in flight as they may have."""
+
+import pytest
+
+from crawler import Request
+from crawler.frontier import Frontier, Politeness, Scope
+
+from .steps import Clock, answer, fail, take
+
+
+@pytest.fixture
+def frontier():
+    politeness = Politeness(per_host=2, delay=0, latency_factor=0, jitter=0, backoff=1.0)
+    return Frontier(Scope(["a.test"]), politeness=politeness, clock=Clock())
+
+
+def admit(frontier, number):
+    for n in range(number):
+        frontier.admit(Request(f"http://a.test/{n}"))
+
+
+def answer_robots(frontier, text):
+    taken = take(frontier)
+    assert taken.is_robots
+    answer(frontier, taken, body=text.encode())
+
+
+def test_a_crawl_delay_is_why_a_host_gets_one_request_at_a_time(frontier):
+    admit(frontier, 5)
+    answer_robots(frontier, "User-agent: *\nCrawl-delay: 3")
+    frontier._parts.clock.now += 3
+
+    assert take(frontier) is not None
+    assert take(frontier) is None
+
+    assert frontier.view.next_wake() is None
+    assert frontier.view.resting() == "crawl-delay"
+
+
+def test_a_host_with_the_usual_number_of_requests_has_no_other_reason(frontier):
+    admit(frontier, 5)
+    answer_robots(frontier, "")
+
+    assert take(frontier) is not None
+    assert take(frontier) is not None
+
+    assert take(frontier) is None
+    assert frontier.view.next_wake() is None
+    assert frontier.view.resting() == ""
+
+
+def test_failures_are_why_a_host_gets_one_request_at_a_time(frontier):
+    admit(frontier, 9)
+    answer_robots(frontier, "")
+    for _ in range(3):
+        frontier._parts.clock.now += 100
+        fail(frontier, take(frontier))
+    frontier._parts.clock.now += 100
+
+    assert take(frontier) is not None
+    assert take(frontier) is None
+
+    assert frontier.view.resting() == "connect"
