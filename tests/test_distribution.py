@@ -30,7 +30,7 @@ def test_elsewhere_it_is_installed_by_name(tmp_path):
     code = "from crawler._distribution import install_command; print(install_command('parquet'))"
 
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
 
     assert done.stdout == "pip install 'gevent-crawler[parquet]'\n", done.stderr

@@ -53,7 +53,7 @@ def measured(*arguments, **environment):
         env=bare | environment,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
     )
     # The command line prints on stderr what a spider prints.
     return (done.stderr if "-m" in arguments else done.stdout).splitlines()[:2]
@@ -81,7 +81,7 @@ def test_the_command_line_keeps_the_heap(tmp_path):
 def said_by_a_child(script, capfd):
     one = child.ChildProcess([sys.executable, "-c", script])
     try:
-        with pytest.raises(child.Disconnected), gevent.Timeout(30):
+        with pytest.raises(child.Disconnected), gevent.Timeout(120):
             one.receive()
     finally:
         one.close(5)

@@ -26,7 +26,7 @@ def test_wakes_the_greenlet_that_waited_longest(waiters):
 
     assert [greenlet.ready() for greenlet in greenlets] == [True, False, False]
     assert waiters.asleep == 2
-    gevent.killall(greenlets, timeout=5)
+    gevent.killall(greenlets, timeout=120)
 
 
 def test_wakes_another_each_time_also_before_the_first_has_run(waiters):
@@ -37,7 +37,7 @@ def test_wakes_another_each_time_also_before_the_first_has_run(waiters):
     gevent.idle()
 
     assert [greenlet.ready() for greenlet in greenlets] == [True, True, False]
-    gevent.killall(greenlets, timeout=5)
+    gevent.killall(greenlets, timeout=120)
 
 
 def test_wakes_all(waiters):
@@ -46,7 +46,7 @@ def test_wakes_all(waiters):
     waiters.wake()
     waiters.wake_all()
 
-    assert len(gevent.joinall(greenlets, timeout=5)) == 20
+    assert len(gevent.joinall(greenlets, timeout=120)) == 20
     assert all(greenlet.value is True for greenlet in greenlets)
 
 
@@ -70,7 +70,7 @@ def test_a_waiter_that_dies_after_it_was_woken_leaves_that_to_the_next(waiters):
     gevent.idle()
 
     assert second.ready() or first.value is True
-    gevent.killall([first, second], timeout=5)
+    gevent.killall([first, second], timeout=120)
 
 
 @given(
@@ -111,7 +111,7 @@ def test_no_greenlet_sleeps_while_there_is_a_datum_to_take(steps):
     gevent.sleep(0.001)
     gevent.idle()
     asleep = [taker for taker in takers if not taker.ready()]
-    gevent.killall(takers, timeout=5)
+    gevent.killall(takers, timeout=120)
 
     assert not (asleep and given_)
     assert len(given_) + len(taken) == steps.count("give")

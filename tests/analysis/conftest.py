@@ -29,7 +29,7 @@ PAGES, MANY = 30, 150
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(50):
+    with gevent.Timeout(120):
         yield
 
 
@@ -52,7 +52,7 @@ def children():
     return [int(pid) for pid in pids]
 
 
-def eventually(condition, seconds=20):
+def eventually(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the condition did not become true"
@@ -119,4 +119,4 @@ def program(site, work="pass", guard=GUARD):
 def run(*arguments, **options):
     """Run a program in another process while this one serves the site."""
     command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=40, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)

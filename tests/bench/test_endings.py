@@ -11,7 +11,7 @@ import pytest
 
 from crawler.bench.measuring.child import Child
 
-DEADLINE = 20
+DEADLINE = 120
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
 

@@ -78,7 +78,7 @@ def crawler(*args, cwd):
     Tests that need a process of their own use crawler_process() or Terminal.
     """
     with _captured(1) as out, _captured(2) as err:
-        with _process(args, cwd), warnings.catch_warnings(), gevent.Timeout(50):
+        with _process(args, cwd), warnings.catch_warnings(), gevent.Timeout(120):
             warnings.simplefilter("ignore")
             with pytest.raises(SystemExit) as end:
                 cli.main(lambda: None)
@@ -87,7 +87,7 @@ def crawler(*args, cwd):
 
 def crawler_process(*args, cwd):
     """Run a command in a process of its own."""
-    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=50)
+    return subprocess.run([*CRAWLER, *args], cwd=cwd, capture_output=True, text=True, timeout=120)
 
 
 def job_of(site):
@@ -145,7 +145,7 @@ def held():
 
     def page(request):
         n = int(request.url.rpartition("/")[2])
-        assert next(asked) <= 10 or release.wait(30)
+        assert next(asked) <= 10 or release.wait(120)
         return links(*(f"/{n * 3 + k}" for k in (1, 2, 3))) if n < 40 else ""
 
     with LoopbackSite({f"/{n}": page for n in range(121)}) as site:
@@ -188,7 +188,7 @@ class Terminal:
 
     def read_until(self, *wanted):
         """Read until each of the *wanted* patterns has been shown."""
-        with gevent.Timeout(30, False):
+        with gevent.Timeout(120, False):
             while not all(re.search(pattern, self.text) for pattern in wanted):
                 if not self._read():
                     break
@@ -197,7 +197,7 @@ class Terminal:
 
     def wait(self):
         """Read to the end; return the exit code."""
-        with gevent.Timeout(30, False):
+        with gevent.Timeout(120, False):
             while self._read():
                 pass
             while self.process.poll() is None:

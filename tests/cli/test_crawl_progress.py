@@ -30,7 +30,7 @@ NO_BUDGET = Budget()
 
 
 def read_until(progress, holds):
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         while not holds():
             progress.read()
             gevent.sleep(0.01)

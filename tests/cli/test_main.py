@@ -60,7 +60,7 @@ def test_help_and_version_import_nothing_that_crawls(args):
         " if name in sys.modules])"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
@@ -79,7 +79,7 @@ def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
     )
 
     assert done.stderr.splitlines() == ["gevent._socket3 gevent.hub", "True"]

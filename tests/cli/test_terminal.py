@@ -112,7 +112,7 @@ class Stuck(Spider):
     screen = terminal("run", "stuck.py", "-O", "out.jsonl")
     screen.read_until("stuck")
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         while screen.process.poll() is None:
             screen.press(CTRL_C)
             gevent.sleep(0.1)
@@ -196,7 +196,7 @@ def test_a_pipe_gets_lines_and_no_escape_codes(endless, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
         env=os.environ | {"TERM": "xterm-256color"},
     )
 
@@ -230,7 +230,7 @@ def test_a_closed_pipe_is_not_an_error(args, endless, tmp_path):
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=50,
+        timeout=120,
         preexec_fn=closed_pipe_as(1),
     )
 
@@ -244,7 +244,7 @@ def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=50,
+        timeout=120,
         preexec_fn=closed_pipe_as(2),
     )
 

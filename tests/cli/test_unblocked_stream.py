@@ -24,7 +24,7 @@ def read_some(reader):
 
 def read_while_blocked(reader, stream):
     found = b""
-    with gevent.Timeout(10):
+    with gevent.Timeout(120):
         while stream.is_blocked:
             found += read_some(reader)
     return found + read_some(reader)

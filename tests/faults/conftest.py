@@ -28,7 +28,7 @@ FAST = {
 @pytest.fixture(autouse=True)
 def _patience(request):
     """Let a deadlock fail the test instead of hanging the run."""
-    with gevent.Timeout(1500 if request.node.get_closest_marker("long") else 50):
+    with gevent.Timeout(1500 if request.node.get_closest_marker("long") else 200):
         yield
 
 

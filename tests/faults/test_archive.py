@@ -44,7 +44,7 @@ class ChainSite(Site):
         if self.busy.get(path):
             self.busy[path] -= 1
             return Reply(503, {"retry-after": "0"}, "busy")
-        self.open.wait(30)
+        self.open.wait(120)
         return "<title>there</title>"
 
 

@@ -56,7 +56,7 @@ def run_with_closed(*closed, args, cwd):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
     )
     return done.returncode, done.stderr
 

@@ -85,7 +85,7 @@ def test_a_domain_whose_large_pages_wait_is_not_fetched_and_others_are(begin, go
 
     def parse(spider, page):
         if is_large(page):
-            assert go_on.wait(20)
+            assert go_on.wait(120)
         else:
             small.append(page.url)
             if len(small) == 50:
@@ -178,7 +178,7 @@ def full_size():
     ports = process.stdout.readline().split()
     yield [f"http://127.0.0.2:{int(ports[0])}/", f"http://127.0.0.1:{int(ports[1])}/"]
     process.kill()
-    process.wait(10)
+    process.wait(120)
     process.stdout.close()
 
 

@@ -133,7 +133,7 @@ def test_stdout(crawled):
     reading = gevent.spawn(_read_lines, reader, len(NAUGHTY))
     with Stdout(writer) as feed:
         items = crawled(feed)
-    text = reading.get(timeout=20).decode()
+    text = reading.get(timeout=120).decode()
     os.close(writer)
     os.close(reader)
 

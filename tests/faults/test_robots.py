@@ -86,7 +86,7 @@ def test_a_page_that_links_into_a_private_network_hears_of_it_at_once(serve):
 
     guarded = {"allow_private": False, "allow_addresses": "127.0.0.1"}
     scope = {"domains": "10.0.0.1", "depth": 1}
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         result = crawl(Links(), **(FAST | guarded | scope | {"robots": True}))
 
     balanced(result.summary)

@@ -46,7 +46,7 @@ def start(code):
 
 def ended(process):
     """Read both pipes to their end."""
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=120)
     assert b"Traceback" not in err, err[-2000:]
     assert process.returncode == 0
     return out, err
@@ -87,7 +87,7 @@ def test_a_blocked_stdout_can_be_stopped():
         """
     )
     err = process.stderr.read()
-    process.wait(30)
+    process.wait(120)
     process.stdout.close()
     process.stderr.close()
 
@@ -112,9 +112,9 @@ def test_a_wall_clock_that_jumps_changes_nothing(serve, visit, monkeypatch, jump
         *(site.url(f"/{n}") for n in range(20)),
         delay=0.02,
         per_host=1,
-        timeout=20,
+        timeout=120,
         time_limit=20,
-        max_seconds=40,
+        max_seconds=120,
     )
 
     assert (result.summary.urls.done, result.reason) == (20, "finished")

@@ -128,7 +128,7 @@ def reset(client, _peer):
 
 
 def flood(client, _peer):
-    with gevent.Timeout(20, False):
+    with gevent.Timeout(120, False):
         try:
             while True:
                 client.sendall(b"\x16\x03\x03\x40\x00" + b"\x01" * 16384)

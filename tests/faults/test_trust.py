@@ -303,21 +303,21 @@ def test_all_downloaders_of_a_crawl_trust_the_same_hosts(site):
     with Scheduler() as scheduler:
         scheduler.init(args, DataArgs(), modules)
         scheduler.start(site.url("/0"))
-        assert scheduler.join(30)
+        assert scheduler.join(120)
         urls = scheduler.stop().urls
         assert (urls.done, urls.failed) == (21, {"blocked_address": 1})
         assert all(module.counts.completed for module in (*early, late))
         assert site.leaked == []
 
         scheduler.start(Request(site.at(INNER)))
-        assert scheduler.join(30)
+        assert scheduler.join(120)
         assert scheduler.stop().urls.done == 1
 
 
 def test_a_resumed_job_trusts_its_start_hosts_again(site, client, tmp_path):
     gate = Event()
     site.pages = {"/": "", "/secret": "the secret"} | dict.fromkeys(
-        ["/a", "/b"], lambda _: "page" if gate.wait(30) else ""
+        ["/a", "/b"], lambda _: "page" if gate.wait(120) else ""
     )
 
     class Few(Spider):

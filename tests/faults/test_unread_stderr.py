@@ -47,7 +47,7 @@ def crawling(*options, cwd):
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=writer)
     os.close(writer)
     try:
-        with gevent.Timeout(40), os.fdopen(reader, "rb") as pipe:
+        with gevent.Timeout(120), os.fdopen(reader, "rb") as pipe:
             yield process, pipe
     finally:
         process.kill()
@@ -73,7 +73,7 @@ def test_a_pipe_that_nobody_reads_does_not_stop_the_crawl(site, tmp_path, analyz
 
 def test_it_says_how_many_lines_were_dropped_when_somebody_reads_again(site, tmp_path):
     read_again = Event()
-    site.pages["/299"] = lambda request: read_again.wait(30) and "x"
+    site.pages["/299"] = lambda request: read_again.wait(120) and "x"
 
     with crawling(cwd=tmp_path) as (_, pipe):
         while len(site.requests) < PAGES:
@@ -92,7 +92,7 @@ def test_a_stopped_terminal_does_not_stop_the_crawl(site, terminal):
     screen.read_until("WARNING chatty")
 
     screen.press(STOP)
-    with gevent.Timeout(40):
+    with gevent.Timeout(120):
         while len(site.requests) < PAGES:
             gevent.sleep(0.01)
     screen.press(CONTINUE)

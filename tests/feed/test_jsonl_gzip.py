@@ -30,7 +30,7 @@ def test_other_programs_read_it(path, records):
     write(path, *records[:2])
     write(path, *records[2:], append=True)
 
-    done = subprocess.run(["gzip", "-dc", path], capture_output=True, timeout=20)
+    done = subprocess.run(["gzip", "-dc", path], capture_output=True, timeout=120)
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert [json.loads(line) for line in done.stdout.splitlines()] == records

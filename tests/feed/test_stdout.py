@@ -50,7 +50,7 @@ def test_a_slow_reader_holds_up_nobody_else(pipe):
 
     clock = gevent.spawn(tick)
     writers = [gevent.spawn(write, number) for number in range(4)]
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         gevent.sleep(0.05)
         before = len(ticks)
         gevent.sleep(0.05)
@@ -71,7 +71,7 @@ def test_a_line_whose_writer_was_ended_in_the_middle_is_finished_by_the_next(pip
     reader, writer = pipe
     feed = Stdout(writer)
     first = gevent.spawn(feed, {"text": "x" * 200_000})
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         gevent.sleep(0.05)
         first.kill()
         second = gevent.spawn(feed, {"n": 2})
@@ -139,7 +139,7 @@ def test_redirected_to_a_file_it_writes_the_file(tmp_path):
         "from crawler.feed import open_feed\nwith open_feed('-') as f: f({'n': 1}); f({'n': 2})"
     )
     with path.open("wb") as file:
-        subprocess.run([sys.executable, "-c", script], stdout=file, check=True, timeout=30)
+        subprocess.run([sys.executable, "-c", script], stdout=file, check=True, timeout=120)
 
     assert path.read_bytes() == b'{"n": 1}\n{"n": 2}\n'
 
@@ -158,7 +158,7 @@ except OutputClosed:
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
         first = process.stdout.readline()
         process.stdout.close()
-        code = process.wait(30)
+        code = process.wait(120)
 
     assert json.loads(first) == {"n": 0}
     assert code == 7

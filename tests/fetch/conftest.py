@@ -13,7 +13,7 @@ LOOPBACK = AddressGuard(["127.0.0.0/8", "::1"])
 
 @pytest.fixture(autouse=True)
 def _patience():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -36,7 +36,7 @@ def fetcher(request, stack):
         pytest.skip("requests blocks the hub unless sockets are patched")
 
     def make(ca_file=None, **limits):
-        options = {"limits": Limits(**({"total": 10.0} | limits)), "allow_address": LOOPBACK}
+        options = {"limits": Limits(**({"total": 100.0} | limits)), "allow_address": LOOPBACK}
         if request.param == "curl":
             return stack.enter_context(CurlFetch(ca_file=ca_file, **options))
         return SessionFetch(stack.enter_context(session(ca_file)), **options)

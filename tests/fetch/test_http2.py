@@ -47,14 +47,14 @@ def test_a_connection_is_reused_after_messages_that_belong_to_no_request(serve, 
         gevent.spawn(send_more, stream)
 
     def send_more(stream):
-        is_fetched.wait(20)
+        is_fetched.wait(120)
         stream.raw(PingFrame(0, opaque_data=b"12345678"), SettingsFrame(0, settings={4: 70000}))
         is_sent.set()
 
     server = serve({"/": page})
     fetch(Request(server.url()))
     is_fetched.set()
-    assert is_sent.wait(20)
+    assert is_sent.wait(120)
 
     assert fetch(Request(server.url())).body == b"page"
     assert server.connections == 1

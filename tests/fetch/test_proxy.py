@@ -78,7 +78,7 @@ def test_curl_goes_through_a_socks_proxy(serve, scheme):
     from crawler import CurlFetch
 
     site = serve({"/": "by socks"})
-    with SocksProxy() as proxy, CurlFetch() as fetch, gevent.Timeout(20):
+    with SocksProxy() as proxy, CurlFetch() as fetch, gevent.Timeout(120):
         response = fetch(Request(site.url(), proxy=proxy.url(scheme)))
 
     assert response.body == b"by socks"

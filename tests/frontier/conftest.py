@@ -35,7 +35,7 @@ def running(
         [Downloader(fetch)], [Analyzer(links)], [Pipeline()], download_workers=workers
     )
     errors = []
-    with gevent.Timeout(30), Scheduler() as scheduler:
+    with gevent.Timeout(120), Scheduler() as scheduler:
         scheduler.init(
             RequestArgs(
                 domains,
@@ -52,7 +52,7 @@ def running(
         yield scheduler, errors
         if scheduler.status.value == "started":
             scheduler.stop(timeout=1)
-        reader.join(timeout=30)
+        reader.join(timeout=120)
     if own:
         fetch.close()
 
@@ -63,7 +63,7 @@ def crawl():
 
     def crawl(first, **limits):
         with running(first, **limits) as (scheduler, errors):
-            assert scheduler.join(timeout=25)
+            assert scheduler.join(timeout=120)
             summary = scheduler.stop()
         urls = summary.urls
         assert urls.met == urls.admitted + sum(urls.turned_away.values())

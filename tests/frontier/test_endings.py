@@ -14,7 +14,7 @@ MANY = 20 * PER_TURN
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 

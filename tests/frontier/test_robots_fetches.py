@@ -13,7 +13,7 @@ KINDS = ["protocol", "truncated", "too_large", "blocked_address", "dns", "connec
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 

@@ -24,7 +24,7 @@ FOUND_ON = "http://site.test/"
 @pytest.fixture(autouse=True)
 def deadline():
     """A deadlock is a red test, not a hung run."""
-    with gevent.Timeout(50):
+    with gevent.Timeout(120):
         yield
 
 

@@ -103,7 +103,7 @@ class Session:
         self.journal.commits.failure = JobError("killed")
 
     def finish(self):
-        with gevent.Timeout(20):
+        with gevent.Timeout(120):
             while not self.frontier.view.idle:
                 self.web.visit(self.frontier)
 
@@ -145,6 +145,6 @@ def site():
 
 
 def crawl_in(path, site, spider=None, **options):
-    with gevent.Timeout(30), Job(path) as job:
+    with gevent.Timeout(120), Job(path) as job:
         job.open_feed(str(path / "pages.jsonl"))
         return crawl(spider or PageSpider(start_urls=[site.url("/")]), job=job, **QUICK, **options)

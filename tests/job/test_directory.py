@@ -39,7 +39,7 @@ def test_a_stopped_job_goes_on_with_what_is_left(tmp_path, site):
             gevent.sleep(0.2)
             yield from super().parse(response)
 
-    with gevent.Timeout(30), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         job.open_feed(str(tmp_path / "pages.jsonl"))
         result = stream(Slow(start_urls=[site.url("/")]), job=job, **QUICK)
         gevent.sleep(0.3)
@@ -67,7 +67,7 @@ def test_a_record_waits_for_its_page_to_be_settled(tmp_path, site):
             yield {"n": 2}
 
     spider = Watching()
-    with gevent.Timeout(30), Job(tmp_path / "job") as job:
+    with gevent.Timeout(120), Job(tmp_path / "job") as job:
         job.open_feed(str(path))
         crawl(spider, job=job, **QUICK)
 
@@ -82,7 +82,7 @@ FEEDS = ["items.jsonl", "items.jsonl.gz", "items.csv", "items.sqlite", "items.pa
 def test_an_output_is_cut_back_to_what_is_settled(tmp_path, site, name):
     path = tmp_path / name
     spider = PageSpider(start_urls=[site.url("/")])
-    with gevent.Timeout(30), Job(tmp_path / "job") as job:
+    with gevent.Timeout(120), Job(tmp_path / "job") as job:
         feed = job.open_feed(str(path))
         crawl(spider, job=job, **QUICK)
         feed({"url": "http://half.test/"})  # as if its page had not been committed
@@ -131,7 +131,7 @@ def test_an_output_that_was_removed_is_missed(tmp_path, site):
 def test_every_exchange_is_in_the_archive_once(tmp_path, site):
     path = tmp_path / "site.warc"
     for _ in range(2):
-        with gevent.Timeout(30), Job(tmp_path / "job") as job:
+        with gevent.Timeout(120), Job(tmp_path / "job") as job:
             job.open_archive(str(path))
             crawl(PageSpider(start_urls=[site.url("/")]), job=job, **(QUICK | {"robots": True}))
 
@@ -158,7 +158,7 @@ def test_meta_that_cannot_be_written_is_an_error_of_the_page(tmp_path, site):
         def parse(self, response):
             yield Request(site.url("/a"), meta={"odd": object()})
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         result = crawl(Odd(), job=tmp_path, **QUICK)
 
     assert result.summary.urls.failed == {"unwritable": 1}
@@ -176,7 +176,7 @@ def test_callbacks_are_found_by_name_after_a_restart(tmp_path, site):
         def parse_a(self, response):
             yield {"from": "parse_a"}
 
-    with gevent.Timeout(30), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         crawl(Two(), job=job, max_pages=1, **QUICK)
     result = crawl(Two(), job=tmp_path, **QUICK)
 

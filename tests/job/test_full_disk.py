@@ -195,7 +195,7 @@ Job(sys.argv[1])
         [sys.executable, "-c", code, str(tmp_path / "job")],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

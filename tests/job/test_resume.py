@@ -121,7 +121,7 @@ def test_no_commit_follows_one_that_failed(session):
         # This would fit.
         session.frontier.settle(request, DONE)
 
-        with gevent.Timeout(30), pytest.raises(JobError, match="is full"):
+        with gevent.Timeout(120), pytest.raises(JobError, match="is full"):
             session.journal.commits.flush()
 
     assert session.done() == set()

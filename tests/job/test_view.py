@@ -33,9 +33,9 @@ def test_the_story_of_each_url(tmp_path, site):
 
 def test_a_url_turned_away_and_admitted_later_is_told_once(tmp_path):
     with LoopbackSite({"/": page("/deep"), "/deep": page("/x"), "/x": page()}) as site:
-        with gevent.Timeout(30), Job(tmp_path) as job:
+        with gevent.Timeout(120), Job(tmp_path) as job:
             crawl(PageSpider(start_urls=[site.url("/")]), job=job, **(QUICK | {"depth": 1}))
-        with gevent.Timeout(30), Job(tmp_path) as job:
+        with gevent.Timeout(120), Job(tmp_path) as job:
             crawl(PageSpider(start_urls=[site.url("/x")]), job=job, **(QUICK | {"depth": 1}))
 
         with JobView(tmp_path) as view:
@@ -70,7 +70,7 @@ def late():
 
     def fetch(request):
         if request.url.endswith("/late"):
-            fetched.wait(20)
+            fetched.wait(120)
         if request.url.endswith("/x"):
             fetched.set()
         return pages(request)
@@ -80,7 +80,7 @@ def late():
 
 def test_a_record_has_the_depth_of_its_fetch_and_a_story_the_smallest_too(tmp_path, late):
     start = "http://site.test/"
-    with gevent.Timeout(30), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         result = crawl(PageSpider(start_urls=[start]), job=job, fetch=late, **QUICK)
 
     [record] = [item for item in result.items if item["url"] == f"{start}x"]
@@ -95,7 +95,7 @@ def test_a_record_has_the_depth_of_its_fetch_and_a_story_the_smallest_too(tmp_pa
 
 def test_a_resumed_job_remembers_what_was_found_nearer(tmp_path, late):
     for _ in range(2):
-        with gevent.Timeout(30), Job(tmp_path) as job:
+        with gevent.Timeout(120), Job(tmp_path) as job:
             spider = PageSpider(start_urls=["http://site.test/"])
             result = crawl(spider, job=job, fetch=late, **QUICK)
 
@@ -130,7 +130,7 @@ def test_only_job_directories_are_found(tmp_path, site):
 def test_the_figures_of_a_running_job_are_those_of_its_last_commit(tmp_path, site):
     """They agree with the rows of that moment, which nobody has to count."""
     seen = []
-    with gevent.Timeout(30), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         spider = PageSpider(start_urls=[site.url("/")])
         with stream(spider, job=job, **QUICK) as result:
             for _ in result:

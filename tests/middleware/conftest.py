@@ -15,7 +15,7 @@ from crawler.testing import LoopbackSite
 
 @pytest.fixture(autouse=True)
 def _patience():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -71,9 +71,9 @@ def crawl():
             )
             reader = gevent.spawn(errors.extend, scheduler.error_chan())
             scheduler.start(first)
-            assert scheduler.join(timeout=25)
+            assert scheduler.join(timeout=120)
             summary = scheduler.stop()
-            reader.join(timeout=30)
+            reader.join(timeout=120)
         urls = summary.urls
         assert urls.met == urls.admitted + sum(urls.turned_away.values())
         assert urls.admitted == urls.done + sum(urls.failed.values()) + sum(urls.refused.values())

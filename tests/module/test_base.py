@@ -165,14 +165,14 @@ def test_a_datum_of_another_kind_of_module_is_refused(kind):
 
 def test_a_call_under_way_is_handling(kind):
     go = Event()
-    module = kind.module(lambda: go.wait(timeout=30))
+    module = kind.module(lambda: go.wait(timeout=120))
 
     calls = [gevent.spawn(kind.run, module) for _ in range(3)]
     gevent.idle()
     assert figures(module) == (3, 3, 0, 3)
     assert module.score >= 3
     go.set()
-    gevent.joinall(calls, timeout=5, raise_error=True)
+    gevent.joinall(calls, timeout=120, raise_error=True)
 
     assert figures(module) == (3, 3, 3, 0)
 
@@ -192,21 +192,21 @@ def test_counts_are_exact_with_many_callers(kind):
             with contextlib.suppress(ModuleError):
                 kind.run(module)
 
-    gevent.joinall([gevent.spawn(caller) for _ in range(50)], timeout=30, raise_error=True)
+    gevent.joinall([gevent.spawn(caller) for _ in range(50)], timeout=120, raise_error=True)
 
     assert figures(module) == (2000, 2000, 1500, 0)
 
 
 def test_counts_cleared_during_a_call_never_go_below_zero(kind):
     go = Event()
-    module = kind.module(lambda: go.wait(timeout=30))
+    module = kind.module(lambda: go.wait(timeout=120))
     call = gevent.spawn(kind.run, module)
     gevent.idle()
 
     module.clear()
     assert figures(module) == (0, 0, 0, 0)
     go.set()
-    call.get(timeout=30)
+    call.get(timeout=120)
 
     assert module.counts == Counts()
     kind.run(module)
@@ -256,7 +256,7 @@ def recurse():
 def test_any_exception_of_user_code_becomes_the_error_of_its_module(kind, error, reason):
     module = kind.module(fail_with(error))
 
-    with pytest.raises(kind.error) as caught, gevent.Timeout(30):
+    with pytest.raises(kind.error) as caught, gevent.Timeout(120):
         kind.run(module)
 
     assert caught.value.request is REQUEST
@@ -312,7 +312,7 @@ def test_a_killed_call_leaves_the_counts_balanced(kind):
     gevent.idle()
     assert module.counts.handling == 1
 
-    call.kill(timeout=5)
+    call.kill(timeout=120)
 
     assert isinstance(call.value, gevent.GreenletExit)
     assert figures(module) == (1, 1, 0, 0)
@@ -394,13 +394,13 @@ def test_a_score_that_is_not_a_function_is_refused(kind, score):
 def test_a_module_prints_its_id_and_its_counts(kind):
     go = Event()
     letter = kind.cls.letter
-    module = kind.module(lambda: go.wait(timeout=30), mid=f"{letter}7")
+    module = kind.module(lambda: go.wait(timeout=120), mid=f"{letter}7")
     call = gevent.spawn(kind.run, module)
     gevent.idle()
 
     assert repr(module) == f"<{kind.cls.__name__} {letter}7, 1 handling, 0/1 completed>"
     go.set()
-    call.get(timeout=30)
+    call.get(timeout=120)
     assert repr(module) == f"<{kind.cls.__name__} {letter}7, 0 handling, 1/1 completed>"
 
 

@@ -73,7 +73,7 @@ class Crawl:
     def state(self):
         """Return all counts, the waiting requests in order, items and failures."""
         counts, waiting = self.frontier.view.counts(), []
-        with gevent.Timeout(30):
+        with gevent.Timeout(120):
             while len(self.frontier.view):
                 taken = self.frontier.take()
                 request = taken.request
@@ -116,7 +116,7 @@ def test_a_crawl_has_the_same_results_with_a_local_and_a_remote_analyzer(
 ):
     local, remote = (Crawl(analyzer, max_depth) for analyzer in analyzers)
 
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         for page, depth, found in visits:
             local.visit(page, depth, found)
             remote.visit(page, depth, found)

@@ -243,7 +243,7 @@ def test_greenlets_never_get_the_same_number():
             taken.append(numbers.take())
             gevent.sleep(0)
 
-    gevent.joinall([gevent.spawn(take) for _ in range(20)], timeout=30, raise_error=True)
+    gevent.joinall([gevent.spawn(take) for _ in range(20)], timeout=120, raise_error=True)
 
     assert sorted(taken) == list(range(1, 2001))
 

@@ -24,7 +24,7 @@ def find_links(response):
 @pytest.fixture(autouse=True)
 def deadline(request):
     """Fail a test that deadlocks, instead of hanging."""
-    with gevent.Timeout(800 if request.node.get_closest_marker("long") else 30):
+    with gevent.Timeout(800 if request.node.get_closest_marker("long") else 200):
         yield
 
 
@@ -102,7 +102,7 @@ def crawl(build):
         scheduler.start(first)
         assert scheduler.join()
         assert scheduler.idle
-        return scheduler.stop(), errors.get(timeout=30)
+        return scheduler.stop(), errors.get(timeout=120)
 
     return run
 
@@ -197,7 +197,7 @@ def in_state(args):
 
     yield bring
     gate.set()
-    gevent.joinall([each for each in made if not isinstance(each, Scheduler)], timeout=10)
+    gevent.joinall([each for each in made if not isinstance(each, Scheduler)], timeout=120)
     for each in made:
         if isinstance(each, Scheduler) and each.status is Status.STARTED:
             each.stop(timeout=1)

@@ -11,7 +11,7 @@ from crawler.scheduler.analysis_turns import AnalysisTurns
 
 @pytest.fixture
 def turns():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield AnalysisTurns(Frontier(Scope(accepted_domains=["a.test"])))
 
 

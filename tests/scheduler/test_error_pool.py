@@ -61,7 +61,7 @@ def test_a_consumer_waits_and_ends_when_the_pool_is_closed(pool):
 
     pool.close()
 
-    gevent.joinall(consumers, timeout=5)
+    gevent.joinall(consumers, timeout=120)
     assert [consumer.value for consumer in consumers] == [["1"]] * 3
 
 
@@ -82,7 +82,7 @@ def test_a_consumer_that_reads_nothing_costs_the_others_nothing(pool):
         gevent.sleep(0)
     pool.close()
 
-    assert busy.get(timeout=30) == [str(n) for n in range(10)]
+    assert busy.get(timeout=120) == [str(n) for n in range(10)]
     assert read(lazy) == ["6", "7", "8", "9"]
     assert pool.dropped == 6
 
@@ -146,7 +146,7 @@ def test_a_consumer_that_is_killed_has_left(pool):
     consumer = gevent.spawn(read, pool.consume())
     gevent.idle()
 
-    consumer.kill(timeout=5)
+    consumer.kill(timeout=120)
     report(pool, 1)
     pool.close()
 
@@ -226,7 +226,7 @@ def test_every_consumer_gets_every_error_and_ends_after_the_stop(build):
     assert not any(consumer.ready() for consumer in consumers)
     scheduler.stop()
 
-    one, two = (consumer.get(timeout=30) for consumer in consumers)
+    one, two = (consumer.get(timeout=120) for consumer in consumers)
     assert len(one) == 20
     assert one == two
 
@@ -260,7 +260,7 @@ def test_the_last_errors_before_a_stop_are_flushed(build):
     stopping = gevent.spawn(scheduler.stop)
     gevent.idle()
     gate.set()
-    stopping.get(timeout=30)
+    stopping.get(timeout=120)
 
     assert [type(error) for error in scheduler.error_chan()] == [DownloadError]
     assert list(scheduler.error_chan()) == []
@@ -284,7 +284,7 @@ def test_a_second_init_ends_the_old_channels(build, args):
 
     scheduler.init(*args(Site({})))
 
-    assert consumer.get(timeout=30) == []
+    assert consumer.get(timeout=120) == []
 
 
 def test_a_new_run_has_errors_of_its_own(build):

@@ -165,7 +165,7 @@ def test_every_reachable_page_is_fetched_once_and_every_figure_adds_up(site, sha
     model = Model(site, shape)
     scheduler = model.scheduler()
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         errors = gevent.spawn(list, scheduler.error_chan())
         scheduler.start(f"{BASE}/0")
         assert scheduler.join()
@@ -194,7 +194,7 @@ def test_stopped_at_any_moment_every_figure_adds_up_and_a_restart_is_whole(
     model = Model(site, shape)
     scheduler = model.scheduler()
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         scheduler.start(f"{BASE}/0")
         for _ in range(steps):
             gevent.sleep(0)
@@ -221,7 +221,7 @@ def test_whichever_greenlets_are_killed_the_crawl_ends_and_every_figure_adds_up(
     model = Model(site, shape)
     scheduler = model.scheduler()
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         scheduler.start(f"{BASE}/0")
         for steps, victim in victims:
             for _ in range(steps):
@@ -246,7 +246,7 @@ def test_paused_resumed_and_added_to_at_random_it_still_finishes(site, shape, ad
     model = Model(site, shape)
     scheduler = model.scheduler()
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         scheduler.start(f"{BASE}/0")
         for number in added:
             scheduler.pause()
@@ -273,7 +273,7 @@ def test_the_same_site_gives_the_same_pages_with_any_number_of_workers(workers, 
     for number in (1, workers):
         model = Model(site, Shape(3, 3, (number, number, number), seed))
         scheduler = model.scheduler()
-        with gevent.Timeout(30):
+        with gevent.Timeout(120):
             scheduler.start(f"{BASE}/0")
             assert scheduler.join()
             scheduler.stop()

@@ -15,7 +15,7 @@ def rested(seconds=1000.0, waiting=3):
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         yield
 
 

@@ -76,7 +76,7 @@ def test_stops_a_finished_crawl_and_records_its_end(args, watch, records, when):
         scheduler.join()
     monitor = monitor or watch(scheduler)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
 
     assert scheduler.status is Status.STOPPED
     assert records.summaries[-1] == scheduler.summary()
@@ -92,7 +92,7 @@ def test_stops_at_once_when_nothing_is_outstanding(build, watch):
 
     scheduler.start(HOME)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert time.monotonic() - began < 30
 
 
@@ -107,7 +107,7 @@ def test_without_auto_stop_it_watches_until_stop_is_called(build, watch, records
 
     scheduler.stop()
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert records.summaries[-1].status == "stopped"
 
 
@@ -127,7 +127,7 @@ def test_a_stop_by_another_caller_is_reported_with_its_errors(build, watch, reco
 
     scheduler.stop(timeout=0)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert records.summaries[-1] == scheduler.summary()
     assert records.summaries[-1].urls.pending == 1
     assert len(records.errors) == 1
@@ -143,7 +143,7 @@ def test_a_start_that_fails_is_not_the_end_of_the_watch(build, watch, records):
 
     scheduler.start(HOME)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert records.summaries[-1].urls.done == 1
 
 
@@ -156,7 +156,7 @@ def test_a_second_init_does_not_lose_the_errors(build, args, watch, records):
     scheduler.init(*args(Site({"/": OSError})))
     scheduler.start(HOME)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert len(records.errors) == 1
 
 
@@ -172,7 +172,7 @@ def test_between_a_stop_and_a_start_it_waits_for_the_next_run(build, watch, reco
 
     scheduler.start(HOME)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert len(records.errors) == 1
     assert records.summaries[-1].status == "stopped"
 
@@ -194,9 +194,9 @@ def test_while_a_restart_is_under_way_it_waits_and_does_not_spin(build, watch, r
     monitor = watch(scheduler)
     gevent.idle()
     gate.set()
-    starting.get(timeout=30)
+    starting.get(timeout=120)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert len(records.errors) == 1
 
 
@@ -210,7 +210,7 @@ def test_a_run_right_after_the_watched_one_is_left_alone(build, watch, records):
     scheduler.start(HOME + "next")
     scheduler.pause()
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     gevent.idle()
     assert scheduler.status is Status.STARTED
 
@@ -263,7 +263,7 @@ def test_a_callback_that_fails_is_logged_and_the_watch_continues(build, watch, c
 
     scheduler.start(f"{HOME}{n}" for n in range(3))
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert scheduler.status is Status.STOPPED
     assert len([record for record in caplog.records if record.exc_info]) == 4
 
@@ -286,7 +286,7 @@ def test_a_callback_may_stop_the_crawl(build, watch, records):
     monitor = watch(scheduler, on_error=stop)
     scheduler.start([HOME, HOME + "hang"])
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert len(records.errors) == 1
     assert records.summaries[-1].urls.pending == 1
 
@@ -307,7 +307,7 @@ def test_summaries_come_only_when_something_has_changed(build, watch, records):
 
     gate.set()
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert records.summaries[-1].urls.done == 1
     assert all(a != b for a, b in zip(records.summaries, records.summaries[1:], strict=False))
 
@@ -319,7 +319,7 @@ def test_without_callbacks_it_logs(build, caplog):
 
     scheduler.start(HOME)
 
-    assert monitor.join(timeout=30)
+    assert monitor.join(timeout=120)
     assert "0 done, 1 failed, 0 pending" in caplog.text
     assert "gone" in caplog.text
 
@@ -344,6 +344,6 @@ def test_several_monitors_each_report_everything(build, watch, records):
 
     scheduler.start(HOME)
 
-    assert all(monitor.join(timeout=30) for monitor in monitors)
+    assert all(monitor.join(timeout=120) for monitor in monitors)
     assert len(records.errors) == len(other.errors) == 1
     assert records.summaries[-1] == other.summaries[-1]

@@ -321,7 +321,7 @@ def test_a_killed_feeder_gives_back_what_it_could_not_hand_on(build, tiny, balan
     scheduler.start(urls(10))
     gevent.idle()
     for _ in range(3):
-        gevent.killall(list(scheduler._run._feeders), timeout=30)
+        gevent.killall(list(scheduler._run._feeders), timeout=120)
         gevent.idle()
     gate.set()
 

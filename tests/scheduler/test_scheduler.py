@@ -290,7 +290,7 @@ def test_copies_of_one_request_are_requests_of_their_own(build, balanced):
     scheduler.start([model.replace(url=f"{HOME}{n}") for n in range(4)])
     scheduler.add(model.replace(url=f"{HOME}4"))
 
-    assert scheduler.join(timeout=30)
+    assert scheduler.join(timeout=120)
     summary = scheduler.stop()
     assert summary.urls.done == 5
     balanced(summary, pending=0)
@@ -418,7 +418,7 @@ def test_of_two_stops_at_a_time_one_wins_and_both_end(in_state):
     scheduler = in_state(S.STARTED)
 
     stops = [gevent.spawn(scheduler.stop, 0.01) for _ in range(5)]
-    gevent.joinall(stops, timeout=10)
+    gevent.joinall(stops, timeout=120)
 
     failures = [stop.exception for stop in stops if stop.exception is not None]
     assert len(failures) == 4
@@ -448,7 +448,7 @@ def test_no_mix_of_calls_can_wedge_the_status(build, args, balanced):
             except (StateError, Refused):
                 gevent.sleep(0)
 
-    gevent.joinall([gevent.spawn(meddle) for _ in range(8)], timeout=25, raise_error=True)
+    gevent.joinall([gevent.spawn(meddle) for _ in range(8)], timeout=120, raise_error=True)
 
     assert scheduler.status in (S.INITIALIZED, S.STARTED, S.STOPPED)
     if scheduler.status is S.STARTED:
@@ -477,7 +477,7 @@ def test_stop_finishes_what_is_in_flight(build, page):
     gevent.idle()
     assert scheduler.status is S.STOPPING
     gate.set()
-    summary = stopping.get(timeout=30)
+    summary = stopping.get(timeout=120)
 
     assert summary.status == "stopped"
     assert summary.urls.done == 1
@@ -571,7 +571,7 @@ def test_waiting_for_itself_is_refused_inside_a_module(build, call, where):
     scheduler = build(fetch, parse, processors=[process])
     scheduler.start(HOME)
 
-    assert scheduler.join(timeout=30)
+    assert scheduler.join(timeout=120)
     assert caught
     assert all("inside a module would wait for itself" in text for text in caught)
     assert scheduler.status is S.STARTED
@@ -608,7 +608,7 @@ def test_a_with_block_waits_for_a_stop_under_way(args):
         gevent.idle()
 
     assert scheduler.status is S.STOPPED
-    stopping.get(timeout=30)
+    stopping.get(timeout=120)
 
 
 def test_a_with_block_may_end_before_anything_began():
@@ -716,7 +716,7 @@ def test_join_ends_when_the_scheduler_stops_and_says_that_something_is_left(in_s
 
     scheduler.stop(timeout=0)
 
-    assert waiter.get(timeout=30) is False
+    assert waiter.get(timeout=120) is False
     assert scheduler.join() is False
     assert not scheduler.idle
 
@@ -746,7 +746,7 @@ def test_a_downloader_registered_while_running_takes_part(build, page):
     scheduler.registrar.register(Downloader(helper))
     scheduler.add(HOME + "a")
 
-    assert scheduler.join(timeout=30)
+    assert scheduler.join(timeout=120)
     assert [module.called for module in scheduler.summary().downloaders][1] >= 1
 
 

@@ -54,7 +54,7 @@ def test_data_wait_for_a_module_to_be_registered_and_none_is_lost(build, kind, b
     summary = scheduler.stop()
     assert summary.urls.done == 20
     assert summary.items.processed == 20
-    assert errors.get(timeout=30) == []
+    assert errors.get(timeout=120) == []
     balanced(summary, pending=0)
 
 
@@ -71,7 +71,7 @@ def test_data_that_waited_too_long_for_a_module_fail_once(build, kind, balanced,
     assert scheduler.join()
     summary = scheduler.stop()
     assert summary.urls.failed == {"no_module": 10}
-    assert len(errors.get(timeout=30)) == 10
+    assert len(errors.get(timeout=120)) == 10
     assert all(isinstance(error.__cause__, NoModule) for error in errors.value)
     assert len({error.request.url for error in errors.value}) == 10
     assert len(site.requests) == (0 if kind is Downloader else 10)
@@ -229,7 +229,7 @@ def test_a_score_that_raises_fails_the_datum_and_not_the_crawl(balanced):
         scheduler.summary()
     scheduler.registrar.unregister(downloaders[0].mid)
     balanced(scheduler.stop(), pending=0)
-    assert [type(error.__cause__) for error in errors.get(timeout=30)] == [ZeroDivisionError] * 3
+    assert [type(error.__cause__) for error in errors.get(timeout=120)] == [ZeroDivisionError] * 3
 
 
 def test_a_module_error_names_its_module_and_request_in_its_text(crawl):
@@ -272,7 +272,7 @@ def test_failed_downloads_go_to_the_analyzer_that_recovers_and_pages_to_both(bui
     assert scheduler.join()
     summary = scheduler.stop()
 
-    reported = errors.get(timeout=30)
+    reported = errors.get(timeout=120)
     assert not [error for error in reported if "NoneType" in str(error)]
     assert sorted(recovered) == sorted(bad)
     assert sorted(by_both[0] + by_both[1]) == sorted(good)
@@ -306,7 +306,7 @@ def test_failures_that_wait_for_a_removed_analyzer_are_reported_once_more(build,
     scheduler.registrar.register(recovering)
     errors = gevent.spawn(list, scheduler.error_chan())
     scheduler.start(urls(3))
-    assert started.wait(30)
+    assert started.wait(120)
     scheduler.registrar.unregister(recovering.mid)
     go_on.set()
     assert scheduler.join()
@@ -314,7 +314,7 @@ def test_failures_that_wait_for_a_removed_analyzer_are_reported_once_more(build,
 
     assert summary.urls.failed == {"bad_encoding": 3}
     assert summary.items.processed == 1
-    kinds = sorted(error.kind for error in errors.get(timeout=30))
+    kinds = sorted(error.kind for error in errors.get(timeout=120))
     assert kinds == ["bad_encoding"] * 3 + ["no_module"] * 2
     balanced(summary, pending=0)
 
@@ -351,7 +351,7 @@ def test_a_page_whose_worker_was_left_behind_is_not_under_analysis(build):
 
     scheduler = build(Site({}), parse, time_limit=0.02)
     scheduler.start(urls(1))
-    assert scheduler.join(timeout=30)
+    assert scheduler.join(timeout=120)
     running = set(scheduler._run._visits.analyses._running)
     released.set()
     scheduler.stop()
@@ -404,7 +404,7 @@ def test_each_is_reported_and_recovered_from_and_settled_once(blocked, balanced)
     assert summary.urls.failed == {"blocked_address": 30}
     assert summary.items.processed == 30
     assert sorted(item["url"] for item in items) == sorted(urls(30))
-    assert sorted(error.request.url for error in errors.get(timeout=30)) == sorted(urls(30))
+    assert sorted(error.request.url for error in errors.get(timeout=120)) == sorted(urls(30))
     assert all(isinstance(error, DownloadError) for error in errors.get())
     balanced(summary, pending=0)
 

@@ -113,7 +113,7 @@ def test_wait_is_woken_even_by_a_state_that_has_passed():
     with life.step(Status.STARTING, Status.STARTED):
         pass
 
-    waiter.get(timeout=30)
+    waiter.get(timeout=120)
     assert life.status is Status.STARTED
 
 
@@ -134,7 +134,7 @@ def test_a_waiter_that_gives_up_leaves_nothing_behind():
     waiters = [gevent.spawn(life.wait, Status.STARTED) for _ in range(5)]
     gevent.idle()
 
-    gevent.killall(waiters, timeout=5)
+    gevent.killall(waiters, timeout=120)
 
     assert life._waiters == []
 
@@ -168,7 +168,7 @@ def test_calls_from_many_greenlets_cannot_wedge_it():
             except ZeroDivisionError:
                 pass
 
-    gevent.joinall([gevent.spawn(meddle) for _ in range(10)], timeout=20, raise_error=True)
+    gevent.joinall([gevent.spawn(meddle) for _ in range(10)], timeout=120, raise_error=True)
 
     assert refused.is_set()
     assert life.status in (Status.INITIALIZED, Status.STARTED, Status.STOPPED)

@@ -21,7 +21,7 @@ def beside():
             running.append(gevent.spawn(watch))
         return frontier
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield begin, running
     gevent.killall(running)
 

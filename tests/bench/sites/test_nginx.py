@@ -26,7 +26,7 @@ def site(request):
 
 
 def get(site, target):
-    with urllib.request.urlopen(site.shape.url(0)[:-1] + target, timeout=5) as answer:
+    with urllib.request.urlopen(site.shape.url(0)[:-1] + target, timeout=120) as answer:
         return answer.read(), answer.headers["content-type"]
 
 

@@ -57,7 +57,7 @@ def blocked(jobs, until, seconds):
     while not until():
         gevent.sleep(0)
     block(seconds)
-    return [job.get(timeout=20) for job in jobs]
+    return [job.get(timeout=120) for job in jobs]
 
 
 def test_neither_a_server_nor_a_limit_is_charged_with_the_time_of_a_callback(stack):

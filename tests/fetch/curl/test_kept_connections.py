@@ -25,13 +25,13 @@ class Later:
         return Wire(faults.head("content-length: 5") + b"first", self._steps())
 
     def _steps(self):
-        self._is_wanted.wait(20)
+        self._is_wanted.wait(120)
         yield from self._more
         self._is_sent.set()
 
     def send(self):
         self._is_wanted.set()
-        assert self._is_sent.wait(20)
+        assert self._is_sent.wait(120)
 
 
 @pytest.mark.parametrize("tls", [None, server_tls()], ids=["plain", "TLS"])

@@ -67,13 +67,13 @@ def test_a_server_never_has_more_open_requests_than_the_limit_of_connections(
             gevent.sleep(0.001)
         if fetch._multi is not None:
             fetch._multi.lower(min(fewer, most))
-        assert len(gevent.joinall(jobs, timeout=10)) == len(jobs)
+        assert len(gevent.joinall(jobs, timeout=120)) == len(jobs)
         assert visited.most <= most
 
         most = most if fetch._multi is None else fetch._multi.max_connections
         visited.most = 0
         jobs += fetch_all(fetch, site, second)
-        assert len(gevent.joinall(jobs, timeout=10)) == len(jobs)
+        assert len(gevent.joinall(jobs, timeout=120)) == len(jobs)
         assert visited.most <= most
 
     assert {job.get().status for job in jobs} == {200}
@@ -155,7 +155,7 @@ class Script:
 
 
 def eventually(is_so):
-    with gevent.Timeout(5, False):
+    with gevent.Timeout(60, False):
         while not is_so():
             gevent.sleep(0.001)
     return is_so()
@@ -214,7 +214,7 @@ def new_handle():
 def test_a_transfer_that_cannot_start_fails_and_the_others_continue(site):
     elsewhere, handle = pycurl.CurlMulti(), new_handle()
     elsewhere.add_handle(handle.easy)
-    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(30):
+    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(120):
         fetch(Request(site.url()))
         failing = gevent.spawn(fetch._multi.perform, handle)
         going = gevent.spawn(fetch, Request(site.url()))
@@ -229,7 +229,7 @@ def test_a_transfer_that_is_cancelled_before_it_starts_never_starts(site, visite
     visited.on_hit = lambda: hits.append(1)
     handle = new_handle()
     handle.prepare(Request(site.url()))
-    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(30):
+    with CurlFetch(allow_address=any_address) as fetch, gevent.Timeout(120):
         fetch(Request(site.url()))
         waiting = gevent.spawn(fetch._multi.perform, handle)
         get_hub().loop.run_callback(waiting.throw, gevent.GreenletExit)  # in the same iteration
@@ -244,7 +244,7 @@ def test_names_are_looked_up_beside_connections_that_come_and_go(site):
     with (
         LoopbackSite(closing) as other,
         CurlFetch(allow_address=any_address) as fetch,
-        gevent.Timeout(30),
+        gevent.Timeout(120),
     ):
         held = gevent.spawn(fetch, Request(other.url("/silent")))
         for number in range(10):

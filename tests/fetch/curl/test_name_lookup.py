@@ -211,7 +211,7 @@ def test_closing_fails_what_waits_for_an_answer(site, name_server):
 
     fetch.close()
 
-    job.join(10)
+    job.join(120)
     assert str(job.exception) == "network: the fetcher was closed"
     assert fetch(request(site, "live.test")).body == b"page"
 
@@ -225,7 +225,7 @@ def test_a_killed_greenlet_does_not_take_the_answer_with_it(site, name_server):
     jobs[0].kill()
     server.names["slow.test"] = HERE
 
-    assert jobs[1].get(timeout=20).body == b"page"
+    assert jobs[1].get(timeout=120).body == b"page"
 
 
 def test_lookups_leave_no_file_open(site, name_server):
@@ -250,7 +250,7 @@ def test_a_forked_child_asks_for_itself(site, name_server):
     if not child:
         fetched = False
         try:
-            with gevent.Timeout(30):
+            with gevent.Timeout(120):
                 fetched = fetch(request(site, "localhost")).body == b"page"
         finally:
             os._exit(0 if fetched else 1)

@@ -55,7 +55,7 @@ def life(tmp_path):
 
 
 def take(frontier):
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         return frontier.take()
 
 

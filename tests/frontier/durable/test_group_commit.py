@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier import SqliteJournal
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_store_that_has_nothing_to_write_lets_others_run(tmp_path):
     journal = SqliteJournal(tmp_path / "state.db")
 
@@ -34,7 +34,7 @@ def test_a_failure_nobody_waited_for_is_told(tmp_path):
         closer = gevent.spawn(journal.close)
         gevent.sleep(0.1)
         other.execute("COMMIT")
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         closer.join()
 
     assert "no such table: facts" in str(journal.commits.failure)

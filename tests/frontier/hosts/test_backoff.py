@@ -263,7 +263,7 @@ class TestFailingHosts:
             sick += [f"http://name-{n}.invalid/" for n in range(10)]
             sick.append(f"http://127.0.0.1:{closed_port()}/")
             with running([site.url("/0"), *sick], robots=False, workers=64) as (scheduler, _):
-                with gevent.Timeout(30):
+                with gevent.Timeout(120):
                     while scheduler.summary().urls.done < 102:
                         gevent.sleep(0.01)
                 urls = scheduler.summary().urls

@@ -128,7 +128,7 @@ def of_many_domains(number=75):
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -310,7 +310,7 @@ def test_nothing_is_kept_of_what_is_over():
     crawl.run(20)
     crawl.frontier.cut_off("enough")
     crawl.run(100)
-    assert crawl.frontier.join(timeout=30)
+    assert crawl.frontier.join(timeout=120)
 
     shares = crawl.frontier._parts.hosts.shares
     assert not crawl.in_flight

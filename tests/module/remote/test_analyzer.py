@@ -25,7 +25,7 @@ HTML = Headers([("Content-Type", "text/html")])
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(40):
+    with gevent.Timeout(120):
         yield
 
 

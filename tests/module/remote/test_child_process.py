@@ -14,7 +14,7 @@ from crawler.module.remote.transport import Disconnected
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(40):
+    with gevent.Timeout(120):
         yield
 
 
