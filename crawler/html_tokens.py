@@ -12,6 +12,7 @@ module does not restore it then.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 BLANK = r"[\t\n\f\r ]"
 #: What separates attributes.
@@ -54,8 +55,12 @@ _FOREIGN = {
 }
 
 
-def raw_text(name: str) -> str:
-    """Return the pattern of an element of raw text, from its name to its end."""
+def raw_text(name: str, *, end_of_tag: str = "?:", content: str = "?:") -> str:
+    """
+    Return the pattern of an element of raw text, from its name to its end.
+
+    *end_of_tag* and *content* may begin groups: ``?P<name>``.
+    """
     end = rf"/(?ai:{name}){AFTER_NAME}"
     text = rf"[^<]*+(?:<(?!{end})[^<]*+)*+"
     if name == "script":
@@ -64,7 +69,7 @@ def raw_text(name: str) -> str:
             rf"[^<]*+(?:<(?!{end}|!--)[^<]*+)*+"
             rf"(?:<!--[^<]*+(?:<(?!/?+(?ai:script){AFTER_NAME})[^<]*+)*+)?+"
         )
-    return rf"{name}{AFTER_NAME}{TAG_END}{text}<{end}{ATTRIBUTES}>"
+    return rf"{name}{AFTER_NAME}({end_of_tag}{TAG_END})({content}{text})<{end}{ATTRIBUTES}>"
 
 
 def foreign(name: str) -> str:
@@ -74,12 +79,20 @@ def foreign(name: str) -> str:
     Only those match whose tags are read alike inside and outside of them.
     """
     tag = rf"/?+(?:{_FOREIGN[name]}){AFTER_NAME}{TAG_END}"
-    return rf"{name}{AFTER_NAME}{TAG_END}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</{name}{TAG_END}"
+    start = rf"{name}{AFTER_NAME}{TAG_END}(?<!/>)"
+    return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</{name}{TAG_END}"
 
 
 #: What is no tag, after its "<"; and a start tag after which nothing but raw text follows.
 NO_TAG = rf"{'|'.join(map(raw_text, RAW_TEXT))}|{COMMENT}|{BOGUS_COMMENT}|{NO_MARKUP}"
 RAW_START = rf"(?:{'|'.join(RAW_TEXT)}){AFTER_NAME}"
+
+
+@cache
+def compiled(pattern: str, *, any_case: bool = True) -> re.Pattern[str]:
+    """Compile *pattern* when the first page needs it: that takes as long as many pages do."""
+    return re.compile(pattern, re.IGNORECASE | re.ASCII if any_case else 0)
+
 
 _FEW = re.compile(_FEW_ATTRIBUTES)
 _ATTRIBUTE = re.compile(

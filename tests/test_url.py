@@ -543,9 +543,9 @@ def test_the_short_way_for_plain_urls_equals_the_parser(text):
         assert target(text) == url._attribute(text, "pathname") + url._attribute(text, "search")
 
 
-@pytest.mark.parametrize("code", range(0x01, 0x80))
-def test_the_short_way_agrees_on_every_ascii_character(code):
-    for form in (chr(code), f"%{code:02X}", f"%{code:02x}"):
+def test_the_short_way_agrees_on_every_ascii_character():
+    codes = range(0x01, 0x80)
+    for form in (text for n in codes for text in (chr(n), f"%{n:02X}", f"%{n:02x}")):
         for text in (f"http://a.b/x{form}y", f"http://a.b/?x{form}y", f"http://a.b/#x{form}y"):
             assert canonicalize(text) == url._normalize(text)
         try:

@@ -24,6 +24,7 @@ from ..html_tokens import (
     RAW_START,
     RAW_TEXT,
     TAG_END,
+    compiled,
     first_attributes,
 )
 from .turns import in_turns
@@ -99,26 +100,22 @@ _CLOSED_WITHIN: dict[str, tuple[str, ...]] = {
 }
 
 
-def _token(leaf: str) -> re.Pattern[str]:
+def _token(leaf: str) -> str:
     """Match text, with elements called *leaf* that hold only text, and the tag after it."""
     text = rf"[^<]++|<(?:{COMMENT}|(?!!\[){BOGUS_COMMENT}|{NO_MARKUP})"
     element = rf"<(?=(?:{leaf}){AFTER_NAME})([a-zA-Z]++){TAG_END}[^<]*+</\2>"
     tag = rf"<(/?+)([a-zA-Z]{NAME})({ATTRIBUTES})>"
-    return re.compile(rf"((?:{text}|{element})*+)(?:{tag}|)", re.IGNORECASE | re.ASCII)
+    return rf"((?:{text}|{element})*+)(?:{tag}|)"
 
 
 _TOKEN = _token("abbr|b|cite|code|em|i|kbd|q|s|samp|small|span|strong|sub|sup|tt|u|var")
 _FOREIGN_TOKEN = _token("title|desc")
-_RAW_ENDS = {
-    name: re.compile(rf"</{name}{AFTER_NAME}", re.IGNORECASE | re.ASCII) for name in RAW_TEXT
-}
-_REST = re.compile(rf"{ATTRIBUTES}>")
+_REST = rf"{ATTRIBUTES}>"
 _FLAT = rf"(?:a|{'|'.join(_LINKING & VOID)}){AFTER_NAME}{TAG_END}"
 #: Text or the start tag of a link, after anything else.
-_LINK = re.compile(
+_LINK = (
     rf"([^<]++|<{_FLAT})|(?:<(?:{NO_TAG}|(?!{_FLAT}|{RAW_START})/?+[a-z]{NAME}{ATTRIBUTES}>)){{1,500}}+"
-    r"|\Z|([\s\S]++)",
-    re.IGNORECASE | re.ASCII,
+    r"|\Z|([\s\S]++)"
 )
 
 
@@ -151,12 +148,12 @@ class _Flattening:
             position = self._read(token) if token[4] else self._after_odd(token.end())
         if position < len(self._html):
             self._pop(0)
-            kept = in_turns(_LINK.finditer(self._html, position))
+            kept = in_turns(compiled(_LINK).finditer(self._html, position))
             self._parts += (found[1] or found[2] or "" for found in kept)
         return self._parts
 
     def _token(self, position: int) -> re.Match[str]:
-        token = (_FOREIGN_TOKEN if self._foreign else _TOKEN).match(self._html, position)
+        token = compiled(_FOREIGN_TOKEN if self._foreign else _TOKEN).match(self._html, position)
         assert token is not None  # noqa: S101 - the pattern matches every text
         return token
 
@@ -192,12 +189,12 @@ class _Flattening:
         return token.end()
 
     def _raw_text(self, name: str, tag: str, position: int) -> int:
-        end = _RAW_ENDS[name].search(self._html, position)
+        end = compiled(rf"</{name}{AFTER_NAME}").search(self._html, position)
         text = self._html[position : end.start() if end else None]
         # Behind "<!--" the next end tag of a script may be text, but only there.
         self._parts += (tag, text.replace("<!--", "<!-") if name == "script" else text)
         self._parts.append(f"</{name}>")
-        rest = _REST.match(self._html, end.end()) if end else None
+        rest = compiled(_REST).match(self._html, end.end()) if end else None
         return rest.end() if rest else len(self._html)
 
     def _leave_foreign(self, name: str) -> bool:

@@ -19,6 +19,7 @@ from ..html_tokens import (
     RAW_START,
     RAW_TEXT,
     TAG_END,
+    compiled,
     foreign,
 )
 from .html_flattening import AFTER_PARAGRAPH, DEEPEST, FORMATTING, VOID, flattened
@@ -56,22 +57,17 @@ _OTHERS = (
     rf"|{NO_TAG}|{foreign('svg')}|{foreign('math')})[^<]*+){{1,{_MANY}}}+|[^<]++"
 )
 _OPENED = rf"{_OTHERS}|<((?:{_NAMES}){AFTER_NAME}{TAG_END})|\Z|([\s\S])[\s\S]*+"
-_LOWER_CASE = re.compile(_OPENED)
-_ANY_CASE = re.compile(_OPENED.replace(_NAME, r"[^\t\n\f\r />]*+"), re.IGNORECASE | re.ASCII)
+_OPENED_IN_ANY_CASE = _OPENED.replace(_NAME, NAME)
 #: Elements that end where the next one begins, or where what is around them ends.
 _BEFORE = {"dd": ("dd", "dt"), "dt": ("dd", "dt"), "li": ("li",)}
 _WITHOUT_END = frozenset({"p", *_BEFORE})
 #: A tag, after what opens no element.
-_TAG = re.compile(
+_TAG = (
     rf"[^<]*+(?:<(?:(?:{'|'.join(VOID)}){AFTER_NAME}{TAG_END}|{_closed('a|div|li|p|span|td', '[^<]*+', 1)}"
     rf"|{NO_TAG}|{foreign('svg')}|{foreign('math')})[^<]*+)*+"
-    rf"(?:<(?!{RAW_START})(/?+)([a-z]{NAME}){TAG_END}|\Z|([\s\S])[\s\S]*+)",
-    re.IGNORECASE | re.ASCII,
+    rf"(?:<(?!{RAW_START})(/?+)([a-z]{NAME}){TAG_END}|\Z|([\s\S])[\s\S]*+)"
 )
-_NARROW = re.compile(
-    rf"[^<]*+(?:<(?:{NO_TAG}|(?!{RAW_START})/?+[a-z]{NAME}{TAG_END})[^<]*+)*+",
-    re.IGNORECASE | re.ASCII,
-)
+_NARROW = rf"[^<]*+(?:<(?:{NO_TAG}|(?!{RAW_START})/?+[a-z]{NAME}{TAG_END})[^<]*+)*+"
 
 
 def flatten(html: str) -> str:
@@ -90,9 +86,9 @@ def flatten(html: str) -> str:
 
 def _opens_few(html: str, tags: int) -> bool:
     """Return whether few formatting elements are open at once, and no tag is too wide."""
-    opened = _opened(_LOWER_CASE, html)
+    opened = _opened(compiled(_OPENED, any_case=False), html)
     if opened is None:
-        opened = _opened(_ANY_CASE, html)
+        opened = _opened(compiled(_OPENED_IN_ANY_CASE), html)
     return opened is not None and tags * (2 + opened) <= _ELEMENTS * len(html)
 
 
@@ -123,7 +119,7 @@ def _is_deep(html: str, tags: int) -> bool:
     if tags * _DENSE > len(html):
         return True
     stack = ["", ""]
-    for token in in_turns(_TAG.finditer(html)):
+    for token in in_turns(compiled(_TAG).finditer(html)):
         end, name, unknown = token.group(2, 3, 4)
         if name is None:
             return unknown is not None
@@ -150,4 +146,4 @@ def _drop_ended(stack: list[str], name: str) -> None:
 
 def narrow(html: str) -> str:
     """Return *html* with at most as many attributes in a tag as every parser reads quickly."""
-    return html if len(html) <= _SHORT or _NARROW.fullmatch(html) else flattened(html)
+    return html if len(html) <= _SHORT or compiled(_NARROW).fullmatch(html) else flattened(html)

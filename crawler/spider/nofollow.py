@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from ..data import Headers
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
 
 _NOFOLLOW = frozenset({"nofollow", "none"})
 #: Directives of X-Robots-Tag that have a value; any other name before a colon is that of a robot.
@@ -21,11 +18,11 @@ def is_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in rel.lower().split()
 
 
-def page_says_nofollow(tree: LexborHTMLParser) -> bool:
-    given = (meta.attributes for meta in tree.tags("meta"))
+def page_says_nofollow(metas: Iterable[Mapping[str, str | None]]) -> bool:
+    """Return whether one of the ``meta`` elements with these attributes says nofollow."""
     return any(
         not _NOFOLLOW.isdisjoint(_SEPARATORS.split((meta.get("content") or "").lower()))
-        for meta in given
+        for meta in metas
         if (meta.get("name") or "").strip().lower() == "robots"
     )
 

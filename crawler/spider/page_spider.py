@@ -24,7 +24,7 @@ class PageSpider(Spider):
             "depth": response.depth,
             "found_on": response.request.found_on,
             "content_type": response.headers.get("content-type"),
-            "bytes": len(response.body),
+            "bytes": response.size,
             "title": response.title,
             "fetched_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "redirects": list(response.request.redirects),

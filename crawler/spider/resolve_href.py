@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from urllib.parse import quote
 
 from ..data import Response
@@ -21,15 +21,23 @@ _HOST = r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+"
 #: A port that browsers keep.
 _PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
 _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
-_FROM_FOLDER = re.compile(rf"(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+{_REST}")
+#: From the folder of a page, or from one above it. The first name has no colon: it is no scheme.
+_RELATIVE = re.compile(
+    r"(?![?#]|\Z)((?:\.\.?/)*+)"
+    rf"(?:(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+)?+{_REST}"
+)
 _WHOLE = re.compile(rf"https?://{_HOST}{_PORT}{_PATH}++{_REST}")
 _HTTP = ("http://", "https://")
-#: How many hrefs are kept per site, how many absolute URLs for all sites, and their length.
+#: How many hrefs are kept per site and per folder, how many absolute URLs for all sites, and
+#: their length.
 _MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
+#: The start of hrefs that never lead to another page.
+NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:")
+_NOWHERE = ("#", *NOT_PAGES)
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 
 #: Recent hrefs that are absolute URLs: they lead to the same page from every site.
-_whole: dict[str, str] = {}
+_whole: dict[str, str | None] = {}
 
 
 class HrefResolver:
@@ -37,24 +45,18 @@ class HrefResolver:
     Resolves the hrefs of one page against *base*.
 
     An href that is not a valid URL is returned unchanged: the frontier refuses and counts it.
-    *known* maps simple hrefs to their URLs, and all others to "".
+    *known* maps simple hrefs to their URLs, those that lead to no other page to "", and all others
+    to None.
     """
 
     def __init__(self, response: Response, base: str) -> None:
         self._response = response
         self._base = base
-        self.known = _known(_root(base) if base.startswith(_HTTP) else "")
+        folder = _folder(base) if base.startswith(_HTTP) else ""
+        self.known = _in_folder(folder) if folder else _on_site("")
 
     def __call__(self, href: str) -> str:
-        if url := self.known[href]:
-            return url
-        if self.known.root and _FROM_FOLDER.match(href):
-            return self._folder + href
-        return self._parse(href)
-
-    @cached_property
-    def _folder(self) -> str:
-        return _resolved(self._base, ".")
+        return self.known[href] or self._parse(href)
 
     def _parse(self, href: str) -> str:
         if not href.isascii() and not self._response.encoding.startswith("utf-"):
@@ -62,25 +64,50 @@ class HrefResolver:
         return _resolved(self._base, href) or href
 
 
-class _Known(dict[str, str]):
-    """The URLs of the hrefs of one site by href: most of them are on every page of the site."""
+class _OnSite(dict[str, str | None]):
+    """The URLs of hrefs that mean the same on every page of a site: most are on all of them."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
         self.root = root
 
-    def __missing__(self, href: str) -> str:
-        if url := _whole.get(href, ""):
+    def __missing__(self, href: str) -> str | None:
+        if url := _whole.get(href):
             href = url  # one string for all sites, not one for each
         elif self.root and _FROM_ROOT.match(href):
             url = self.root + href[1:]
         elif _WHOLE.match(href):
             url = _keep(_whole, href, href, _MANY_WHOLE)
-        return url and _keep(self, href, url, _MANY)
+        elif href.startswith(_NOWHERE):
+            url = ""
+        return url if url is None else _keep(self, href, url, _MANY)
 
 
-def _keep(known: dict[str, str], href: str, url: str, many: int) -> str:
-    if len(known) == many:
+class _InFolder(dict[str, str | None]):
+    """The URLs of the hrefs of the pages in one folder."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = folder
+        self._site = _on_site(_root(folder))
+
+    def __missing__(self, href: str) -> str | None:
+        url = self._site[href]
+        if url is None and (relative := _RELATIVE.match(href)):
+            url = self._above(relative[1].count("../")) + href[relative.end(1) :]
+        return url if url is None else _keep(self, href, url, _MANY)
+
+    def _above(self, levels: int) -> str:
+        """Return the folder that many *levels* above this one; above the root is the root."""
+        folder, root = self._folder, len(self._site.root)
+        while levels and len(folder) > root:
+            folder = folder[: folder.rindex("/", 0, -1) + 1]
+            levels -= 1
+        return folder
+
+
+def _keep(known: dict[str, str | None], href: str, url: str, many: int) -> str:
+    if len(known) >= many:
         known.clear()
     if len(href) < _LONG:
         known[href] = url
@@ -88,18 +115,30 @@ def _keep(known: dict[str, str], href: str, url: str, many: int) -> str:
 
 
 @lru_cache(maxsize=128)
-def _known(root: str) -> _Known:
-    return _Known(root)
+def _on_site(root: str) -> _OnSite:
+    return _OnSite(root)
 
 
-def _root(base: str) -> str:
-    """Return the URL of "/" relative to *base*; the pages of a site share the result."""
-    return _root_of(base[: base.find("/", len("https://")) + 1] or base)
+@lru_cache(maxsize=64)
+def _in_folder(folder: str) -> _InFolder:
+    return _InFolder(folder)
+
+
+def _folder(base: str) -> str:
+    """Return the URL of "." relative to *base*; the pages of a folder share the result."""
+    path = base.partition("#")[0].partition("?")[0]
+    has_folder = path.count("/") > 2 and "\\" not in path
+    return _folder_of(path[: path.rindex("/") + 1] if has_folder else path)
 
 
 @lru_cache(maxsize=1024)
-def _root_of(base: str) -> str:
-    return _resolved(base, "/")
+def _folder_of(path: str) -> str:
+    return _resolved(path, ".")
+
+
+def _root(folder: str) -> str:
+    """Return the URL of "/" relative to *folder*."""
+    return folder[: folder.index("/", len("https://")) + 1]
 
 
 def _resolved(base: str, href: str) -> str:

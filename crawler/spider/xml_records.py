@@ -30,13 +30,16 @@ _DTD = re.compile(r"<!DOCTYPE[^\[<>]*+\[.*?(?:\]\s*+>|\Z)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 #: The ";" is required: the "&copy" of "?a=1&copy=2" is text.
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+#: The most fields of a record, pieces of text in a field, and characters of attributes; more are
+#: left out. An entry of a sitemap may have 1,000 images.
+_MOST_FIELDS, _MOST_PIECES, _MOST_ATTRIBUTES = 5000, 10_000, 64 * 1024
 
 
 class Element:
     """
     A record, whose *fields* are the elements directly inside it; or one of these fields.
 
-    *name* is in lower case and keeps its prefix; *text* is the whole text inside a field.
+    *name* is in lower case and keeps its prefix; *text* is the text inside a field.
     """
 
     __slots__ = ("_attributes", "_parts", "fields", "name")
@@ -44,11 +47,16 @@ class Element:
     def __init__(self, name: str, attributes: str) -> None:
         self.name = name
         self.fields: list[Element] = []
-        self._attributes = attributes
+        self._attributes = attributes[:_MOST_ATTRIBUTES]
         self._parts: list[str] = []
 
-    def add(self, text: str) -> None:
-        self._parts.append(text)
+    def add_text(self, text: str) -> None:
+        if text and len(self._parts) < _MOST_PIECES:
+            self._parts.append(text)
+
+    def add_field(self, field: Element) -> None:
+        if len(self.fields) < _MOST_FIELDS:
+            self.fields.append(field)
 
     @property
     def text(self) -> str:
@@ -106,14 +114,14 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
     for token in in_turns(_MARKUP.finditer(text)):
         close, tag, attributes, cdata = token.groups()
         if field is not None:
-            field.add(_unescape(text[end : token.start()]) + (cdata or ""))
+            field.add_text(_unescape(text[end : token.start()]) + (cdata or ""))
         end = token.end()
         if tag is None or (record is None and close):
             continue
         name = tag.lower()
         if close:
             if record and field and name in (field.name, record.name):
-                record.fields.append(field)
+                record.add_field(field)
                 field = None
             if record and name == record.name:
                 yield record
@@ -125,7 +133,7 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
         elif record and not field:
             field = Element(name, attributes)
             if attributes.endswith("/"):
-                record.fields.append(field)
+                record.add_field(field)
                 field = None
     if record:
         yield record

@@ -29,8 +29,8 @@ def cpu(act, hostile, size):
 
 
 def is_linear(act, hostile, size):
-    """Return whether one of three tries takes at most three times as long for twice the size."""
-    tries = range(3)
+    """Return whether one of ten tries takes at most three times as long for twice the size."""
+    tries = range(10)
     return any(cpu(act, hostile, 2 * size) <= 3 * cpu(act, hostile, size) + NOTHING for _ in tries)
 
 

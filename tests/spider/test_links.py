@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from crawler.data import Headers, Response
 from crawler.spider import links, title
 from crawler.spider.html_limits import flatten
-from crawler.spider.html_tree import tree_of
 from crawler.spider.links import is_html
 
 URL = "http://site.test/dir/page?q=1"
@@ -349,14 +348,16 @@ def test_only_html_has_a_title():
     assert title(page("<title>a</title>", "text/plain")) is None
 
 
-def test_a_page_is_parsed_once_for_title_and_links():
-    response = page("<title>a</title><a href=/a>")
+@pytest.mark.parametrize("link", ["<a href=/a>a</a>", "<p><a href=/a><p>"])
+def test_a_page_is_read_once_for_title_and_links(link):
+    response = page(f"<title>a</title>{link}")
 
     title(response)
-    tree = tree_of(response)
+    read = {name: vars(response).get(name) for name in ("_scan", "_tree")}
     list(links(response))
 
-    assert tree_of(response) is tree
+    assert all(vars(response).get(name) is once for name, once in read.items())
+    assert (read["_scan"] is None) is (read["_tree"] is not None)
 
 
 # -- anything at all --------------------------------------------------------------------------

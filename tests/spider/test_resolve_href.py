@@ -1,5 +1,6 @@
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +14,11 @@ PAGE = Response("http://site.test/folder/page", 200)
 PIECES = st.sampled_from(
     [
         *"/?#.:%&='\\@[]| \t\n~-^`\"<{\x7f\0éaZ0",
-        *"// .. %2e %2F xn--a http: https:// h.test h.test:80 data:".split(),  # noqa: SIM905
+        *"// .. ../ ./ ../../ %2e %2F xn--a http: https:// h.test h.test:80 data:".split(),  # noqa: SIM905
     ]
 )
 BASES = st.sampled_from(
-    "http://site.test https://u:p@site.test:8080/a/b?c#d http://h./x/ ftp://h.test/a/b "  # noqa: SIM905
+    "http://site.test http://h/a/b/c.html http://h/a//b/?x=/y http://h\\\\a\\\\b https://u:p@site.test:8080/a/b?c#d http://h./x/ ftp://h.test/a/b "  # noqa: SIM905
     "file:///c:/x data:text/html,x mailto:x no http://é.test/ä/ http://[bad".split()
 )
 
@@ -76,6 +77,25 @@ def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
     assert first(url) == second(url) == url
 
     assert resolve_href._whole[url] == url
+
+
+def test_what_is_remembered_of_a_folder_does_not_grow_without_end():
+    resolver = HrefResolver(PAGE, "http://big.test/a/b/page")
+
+    for number in range(10_000):
+        assert resolver(f"../{number}.html") == f"http://big.test/a/{number}.html"
+
+    assert 0 < len(resolver.known) <= 1024
+
+
+@pytest.mark.parametrize(
+    "href", ["x.html", "../x.html#top", "./a/../b", "#top", "?q=1", "mailto:x"]
+)
+def test_a_page_of_another_folder_gets_its_own_urls(href):
+    pages = ["http://h.test/a/b/1", "http://h.test/a/b/2", "http://h.test/a/c/1", "http://h.test/"]
+
+    for base in pages * 2:
+        assert HrefResolver(PAGE, base)(href) == resolve(base, href)
 
 
 def test_what_a_site_remembers_is_its_own():

@@ -21,6 +21,29 @@ def test_a_field_without_an_end_is_left_out():
     assert values("<one><a>1</a><b>2 and mo", "one") == [{"a": "1"}]
 
 
+@pytest.mark.parametrize("field", ["<b/>", "<b>2</b>"])
+def test_a_record_that_never_ends_keeps_its_first_fields(field, monkeypatch):
+    monkeypatch.setattr("crawler.spider.xml_records._MOST_FIELDS", 100)
+
+    [record] = records("<one><a>1</a>" + field * 1000, {"one"})
+
+    assert record.values()["a"] == "1"
+    assert len(record.fields) == 100
+
+
+def test_a_text_in_very_many_pieces_keeps_the_first_of_them(monkeypatch):
+    monkeypatch.setattr("crawler.spider.xml_records._MOST_PIECES", 100)
+
+    assert values("<one><a>" + "x<i/>" * 1000 + "</a></one>", "one") == [{"a": "x" * 100}]
+
+
+def test_an_attribute_is_looked_for_in_the_first_64_kilobytes():
+    between = "a='b' " * 12_000
+    [record] = records(f"<one id='1' {between} last='2'></one>", {"one"})
+
+    assert (record.attribute("id"), record.attribute("last")) == ("1", "")
+
+
 @pytest.mark.parametrize(
     ("written", "text"),
     [

@@ -1,0 +1,212 @@
+"""
+The links, the title and the base of a page, without its tree.
+
+The text is read once, from token to token. Where a parser could make anything else of a tag than
+the element that is written there, the page is left to the parser: an anchor that is not closed in
+its place may be opened again later, and an element between the cells of a table is moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from typing import cast
+
+from ..data import Response
+from ..html_tokens import (
+    AFTER_NAME,
+    BLANK,
+    BOGUS_COMMENT,
+    COMMENT,
+    NAME,
+    NO_MARKUP,
+    RAW_TEXT,
+    TAG_END,
+    attributes,
+    compiled,
+    foreign,
+    raw_text,
+)
+from .html_tree import parse
+from .link_elements import Attributes, Element
+from .open_paragraph import OpenParagraph
+from .turns import in_turns
+
+#: The elements that a scan finds; it leaves pages with a ``frame`` to the parser.
+SCANNED = frozenset({"a", "area", "base", "frame", "iframe", "meta"})
+#: Tags after which a table has no element but those of tables.
+_BETWEEN_CELLS = "col(?:group|)|t(?:body|foot|head|r)"
+_AFTER_CELLS = f"caption|{_BETWEEN_CELLS}|t[dh]"
+_IN_TABLE = (
+    rf"(?:(?:table|{_BETWEEN_CELLS})|/(?:{_AFTER_CELLS})){AFTER_NAME}{TAG_END}[^<]*+"
+    rf"(?=<(?:!--|(?:/?+(?:table|{_AFTER_CELLS}|form)|script|style){AFTER_NAME}))"
+)
+_NO_TAG = rf"{COMMENT}|{BOGUS_COMMENT}|{NO_MARKUP}"
+#: Elements that an anchor may contain, if each of them is closed there.
+_INLINE = (
+    "abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|picture|q|s"
+    "|samp|small|span|strike|strong|sub|sup|time|tt|u|var"
+)
+
+
+#: Elements that it may contain if no paragraph is open around it: they would end that.
+_BLOCK = "article|blockquote|div|fig(?:caption|ure)|footer|h[1-6]|header|p|section"
+
+
+def _content(names: str, depth: int) -> str:
+    """Match the content of an anchor, with elements called *names* that nest up to *depth*."""
+    inside = rf"(?:br|img|source|wbr){AFTER_NAME}{TAG_END}|{_NO_TAG}"
+    if depth:
+        inside += f"|{foreign('svg')}"
+        name = f"name{depth}_{len(names)}"
+        inside += (
+            rf"|(?=(?:{names}){AFTER_NAME})(?P<{name}>[a-z][a-z1-6]*+){TAG_END}"
+            rf"{_content(names, depth - 1)}</(?P={name})>"
+        )
+    return rf"[^<]*+(?:<(?:{inside})[^<]*+)*+"
+
+
+_END = rf"(?:(?=</?+a{AFTER_NAME})|\Z)"
+_CLOSED = rf"{_content(_INLINE, 3)}{_END}|(?P<blocks>{_content(f'{_INLINE}|{_BLOCK}', 4)}{_END})"
+_PLAIN = rf"""{BLANK}++(?!href=|rel=)[a-z-]++=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
+#: An anchor like most, with a simple href and without a rel; or any other.
+_ANCHOR = (
+    rf"""a(?:(?:{_PLAIN})*+{BLANK}++href=(?P<quote>["']|)(?P<href>[^\t\n\f\r >"'&]++)(?P=quote)"""
+    rf"(?:{_PLAIN})*+{BLANK}*+>|{AFTER_NAME}(?P<anchor>{TAG_END}))(?:{_CLOSED}|(?P<open>))"
+)
+_VOID = rf"(?P<name>area|base|meta){AFTER_NAME}(?P<attributes>{TAG_END})"
+_FRAME = raw_text("iframe", end_of_tag="?P<frame>")
+_TITLE = raw_text("title", content="?P<title>")
+_SELECT = (
+    rf"select{AFTER_NAME}{TAG_END}[^<]*+"
+    rf"(?:<(?:/?+opt(?:ion|group){AFTER_NAME}{TAG_END}|{COMMENT})[^<]*+)*+</select>"
+)
+#: Start tags that are not simply passed over, by their first letters.
+_SPECIAL = (
+    r"a(?:rea|)|base|col(?:group|)|frame(?:set|)|iframe|m(?:ath|eta)|no(?:embed|frames)|plaintext"
+    r"|s(?:cript|elect|tyle|vg)|t(?:able|body|emplate|extarea|foot|head|itle|r)|xmp"
+)
+_NAME = r"[^\t\n\f\r />A-Z]*+"
+_PASSED = (
+    rf"(?!(?:{_SPECIAL}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
+    rf"|/(?!(?:{_AFTER_CELLS}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
+    rf"|{_IN_TABLE}|{_NO_TAG}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
+    rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})}"
+)
+#: How many tags are passed over before other greenlets have their turn.
+_SOME = 64
+#: What is next is passed over in the next token, or a parser is needed for it.
+_STOP = r"(?P<stop>)"
+_TOKEN = (
+    rf"[^<]*+(?:<(?:{_PASSED})[^<]*+){{0,{_SOME}}}+"
+    rf"(?:<(?:{_ANCHOR}|{_VOID}|{_TITLE}|{_FRAME})|\Z|{_STOP})"
+)
+
+
+class _Unsure(Exception):
+    """Only a parser knows what becomes of the page."""
+
+
+class Scan:
+    """The elements of a page that are in `SCANNED`, in document order, and its first title."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.found: list[Element] = []
+
+    @property
+    def base(self) -> str | None:
+        """The href of the first ``base`` that has one."""
+        given = (base["href"] or "" for base in self.attributes("base") if "href" in base)
+        return next(given, None)
+
+    def elements(self, tags: Collection[str], _: object = None) -> list[Element]:
+        """Return the elements called *tags*, in document order."""
+        return [
+            found for found in self.found if ("a" if isinstance(found, str) else found[0]) in tags
+        ]
+
+    def attributes(self, tag: str) -> list[Attributes]:
+        """Return the attributes of the elements called *tag*, which are not anchors."""
+        return [found[1] for found in self.found if type(found) is tuple and found[0] == tag]
+
+
+def scan_of(response: Response) -> Scan | None:
+    """Return the scan of *response*, which is kept with it; None if only a parser can tell."""
+    kept = vars(response)
+    if "_scan" not in kept:
+        kept["_scan"] = scan(response.text)
+    return cast("Scan | None", kept["_scan"])
+
+
+def scan(html: str) -> Scan | None:
+    """Return what the tree of *html* would have; None if only a parser can tell."""
+    if "\0" in html:
+        return None
+    with suppress(_Unsure):
+        return _scan(compiled(_TOKEN, any_case=False), html)
+    with suppress(_Unsure):
+        return _scan(compiled(_TOKEN.replace(_NAME, NAME)), html)
+    return None
+
+
+def _scan(pattern: re.Pattern[str], html: str) -> Scan:
+    scanned = Scan()
+    paragraph = OpenParagraph(html)
+    in_href, *unlike_most = map(pattern.groupindex.__getitem__, ("href", "open", "blocks"))
+    for token in in_turns(pattern.finditer(html)):
+        group = token.lastindex
+        href = token[in_href]
+        if href is not None and group not in unlike_most:
+            scanned.found.append(href)
+        elif group is not None:
+            _read(token, scanned, paragraph)
+    return scanned
+
+
+def _read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> None:
+    """Add what *token* holds, unless it is an anchor like most."""
+    frame, title, name = token.group("frame", "title", "name")
+    if token["stop"] is not None:
+        if token.start() == token.end():
+            raise _Unsure
+    elif title is not None:
+        if scanned.title is None:
+            scanned.title = _decoded(title) if "&" in title else title
+    elif frame is not None:
+        scanned.found.append(("iframe", _attributes(frame)))
+    elif name is not None:
+        scanned.found.append((name.lower(), _attributes(token["attributes"])))
+    else:
+        _read_anchor(token, scanned, paragraph)
+
+
+def _read_anchor(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> None:
+    href, anchor, is_open, blocks = token.group("href", "anchor", "open", "blocks")
+    element: Element = ("a", _attributes(anchor)) if href is None else href
+    if href is None and "href" not in element[1]:
+        pass  # no link: it does not matter what becomes of it
+    elif is_open is not None or (blocks is not None and paragraph.may_be_at(token.start("blocks"))):
+        raise _Unsure
+    scanned.found.append(element)
+
+
+def _attributes(written: str) -> Attributes:
+    """Return the attributes in *written*, the text of a tag after its name."""
+    given = attributes(written[:-1])
+    if "&" in written or "\r" in written:
+        return {name: _decoded_value(value) for name, value in given.items()}
+    return given
+
+
+def _decoded_value(value: str) -> str:
+    """Replace character references and ends of lines as a parser does in an attribute."""
+    if "\r" not in value and value.count("&") == value.count("&amp;"):
+        return value.replace("&amp;", "&")
+    quoted = value.replace('"', "&quot;")
+    return parse(f'<p title="{quoted}">').tags("p")[0].attributes["title"] or ""
+
+
+def _decoded(title: str) -> str:
+    return parse(f"<title>{title}</title>").tags("title")[0].text()
