@@ -12,6 +12,7 @@ from .admission.seen import BloomSeen, ExactSeen, MmapSeen
 from .admission.traps import TrapGuard
 from .budget import Budget, cut_off_by
 from .contract import FrontierContract, FrontierView, Next, Taken
+from .durable.journal import CrawlJournal
 from .durable.recovery import Recovered
 from .durable.reopening import FailedPages
 from .durable.sqlite_journal import SqliteJournal
@@ -27,6 +28,7 @@ __all__ = [
     "DONE",
     "BloomSeen",
     "Budget",
+    "CrawlJournal",
     "ExactSeen",
     "FailedPages",
     "Fingerprint",

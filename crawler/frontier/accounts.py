@@ -77,6 +77,19 @@ class Accounts:
         if awaited_by is None:
             self._journal.cut_off(found, reason, self._name_of(found.url))
 
+    def move_in(self, hop: Request, key: bytes, host: Host) -> Request:
+        """Count *hop*, which another frontier has counted until now; return it as it is to wait."""
+        waits = self._journal.admitted(hop, key, host.name, None)
+        self.ledger.admit()
+        self.idle.clear()
+        return waits if isinstance(waits, Request) else hop
+
+    def move_out(self, hop: Request) -> None:
+        """Count *hop* no more: another frontier does."""
+        self._ids.discard(hop.id)
+        self.ledger.move_out()
+        self._check_idle()
+
     def end(
         self, request: Request, outcome: Outcome, answer: tuple[int, int, float] | None = None
     ) -> None:

@@ -158,19 +158,21 @@ class FrontierContract(Protocol):
     def resumed(self) -> bool:
         """Whether it continues what an earlier process has left."""
 
-    def admit(self, found: Request | Link, *, awaited_by: str | None = None) -> str | None:
+    def admit(
+        self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
+    ) -> str | None:
         """
         Let *found* in, or return the reason why not.
 
-        *awaited_by* is the id of the request whose callback waits for this one: the two are
-        recorded together.
+        *page* is where it was found; None if it was found on no page. If it *is_awaited*, the
+        callback of that page waits for it: the two are recorded together.
         """
 
-    def admit_many(self, links: Links) -> None:
-        """Let in those of a page's *links* that are new and in scope; count the others."""
+    def admit_many(self, links: Links, page: Taken | None = None) -> None:
+        """Let in those *links* of *page* that are new and in scope; count the others."""
 
-    def leave_out(self, links: Links) -> None:
-        """Count *links* as turned away, because their page has more than may be followed."""
+    def leave_out(self, links: Links, page: Taken) -> None:
+        """Count *links* as turned away, because *page* has more than may be followed."""
 
     def take(self) -> Taken:
         """

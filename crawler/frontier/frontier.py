@@ -28,8 +28,9 @@ from .endings import Endings
 from .hosts.backoff import FROM_CACHE
 from .hosts.host import Host, HostFacts
 from .hosts.politeness import Politeness
+from .hosts.wakeup import Wakeup
 from .next_request import NextRequest
-from .outcome import Outcome, refused
+from .outcome import MOVED, Outcome, failed, refused
 from .parts import Parts, Rules
 from .restore import Restorer
 from .retries import Retries
@@ -50,7 +51,8 @@ class Frontier:
 
     A retry and a redirect hop wait again without being admitted again. take() sleeps until
     the host that is due first, and is woken by an earlier one. *slots* is how many requests
-    the caller can have in flight: slow hosts get a share of them.
+    the caller can have in flight: slow hosts get a share of them. Frontiers that share a
+    *wakeup* let one greenlet wait for all of them, with take_due() and next_due().
     """
 
     def __init__(
@@ -66,6 +68,8 @@ class Frontier:
         journal: Journal | None = None,
         agent: str = "crawler",
         slots: int | None = None,
+        duplicate_filter: str = "bloom",
+        wakeup: Wakeup | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._rules = Rules(
@@ -76,10 +80,11 @@ class Frontier:
             traps or TrapGuard(),
             agent,
             slots,
+            duplicate_filter,
         )
         journal = NullJournal() if journal is None else journal
         restored = journal.restore(self._rules.traps, fingerprint or Fingerprint())
-        self._parts = parts = Parts(self._rules, journal, restored, seen, clock)
+        self._parts = parts = Parts(self._rules, journal, restored, seen, wakeup or Wakeup(), clock)
         self._endings = Endings(parts)
         self._robots = RobotsFetches(parts, self._endings)
         self._after_fetch = AfterFetch(
@@ -92,6 +97,7 @@ class Frontier:
             parts.admission.seen,
             parts.admission.fingerprint,
             parts.nearest.depth_of,
+            admits_seen=parts.admission.admits_seen,
         )
         self.events = parts.events
         self._marks = journal.marks
@@ -101,8 +107,11 @@ class Frontier:
         self.resumed = bool(parts.ledger.admitted)
         self._restore(restored)
 
-    def admit(self, found: Request | Link, *, awaited_by: str | None = None) -> str | None:
+    def admit(
+        self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
+    ) -> str | None:
         parts = self._parts
+        awaited_by = page.request.id if is_awaited and page is not None else None
         reason, key = parts.admission.decide(found)
         if reason is None and parts.queues.dead and parts.queues.is_dead(found.url):
             reason = "host"
@@ -121,15 +130,27 @@ class Frontier:
                 parts.accounts.found_again(found, key, is_moved=parts.waiting.move_up(found))
         return reason
 
-    def admit_many(self, links: Links) -> None:
+    def admit_many(self, links: Links, page: Taken | None = None) -> None:  # noqa: ARG002
         if links.refusal:
             for url in links.urls:
-                self._turn_away(Link(url, links.depth, links.found_on), links.refusal)
+                self._turn_away(Link(url, links.depth, links.found_on or None), links.refusal)
             return
         for link in self._links.unknown(links):
             self.admit(with_login(link) if "@" in link.url else link)
 
-    def leave_out(self, links: Links) -> None:
+    def move_in(self, hop: Request) -> None:
+        """Continue with a redirect hop that was admitted by another frontier."""
+        parts = self._parts
+        host, decision = parts.queues.host_of(hop.url), parts.admission.decide_hop(hop)
+        hop = parts.accounts.move_in(hop, decision.key, host)
+        if parts.queues.is_dead(hop.url):
+            self._endings.drop(hop, failed("host"))
+        elif decision.reason is not None:
+            self._endings.drop(hop, refused(decision.reason))
+        else:
+            parts.waiting.put(host, hop, first=True)
+
+    def leave_out(self, links: Links, page: Taken | None = None) -> None:  # noqa: ARG002
         self._parts.accounts.leave_out(links.urls)
 
     def take(self) -> Taken:
@@ -139,16 +160,30 @@ class Frontier:
             parts.flowing.wait()
             if self.closed:
                 raise FrontierClosed("the frontier is closed")
-            now = parts.clock()
-            taken = self._next.take(now)
+            taken = self.take_due()
             if taken is not None:
-                self.view.taken += 1
-                self._keep_rest(taken.host, now)
                 return taken
-            if self._next.has_more:
+            now = parts.clock()
+            until = self.next_due(now)
+            if until is not None and until <= now:
                 give_way()
             else:
-                parts.queues.sleep(now, parts.spending.free_at)
+                parts.queues.wakeup.sleep(now, until)
+
+    def take_due(self) -> Taken | None:
+        """Return the next request if one is due or has failed; never wait."""
+        now = self._parts.clock()
+        taken = self._next.take(now)
+        if taken is not None:
+            self.view.taken += 1
+            self._keep_rest(taken.host, now)
+        return taken
+
+    def next_due(self, now: float) -> float | None:
+        """Return when to take again, after nothing was due; None is when something changes."""
+        if self._next.has_more:
+            return now
+        return self._parts.queues.next_due(now, self._parts.spending.free_at)
 
     def fetched(self, taken: Taken, result: Response | ModuleError) -> Next | Outcome:
         if taken.is_over or not taken.is_in_flight:
@@ -252,7 +287,7 @@ class Frontier:
         return f"<Frontier {state}, {len(self.view)} waiting, {self.view.taken} taken>"
 
     def _turn_away(self, link: Link, reason: str) -> None:
-        """Turn away a link that its page asks not to follow, whatever admission would decide."""
+        """Turn away a link for a reason of its page, whatever admission would decide."""
         url = without_fragment(without_credentials(resolve_or_keep(link.found_on or "", link.url)))
         self._parts.accounts.turn_away(replace(link, url=url), reason)
 
@@ -285,7 +320,7 @@ class Frontier:
     ) -> Next | Outcome:
         """Let the request of *taken* wait again if it must; return what the caller is to do."""
         if isinstance(result, Response) and "cached" not in result.flags:
-            self._parts.spending.add_bytes(len(result.body), now)
+            self._parts.spending.add_bytes(result.size, now)
             self._endings.check_budget()
         rests_until, is_last = now, False
         if taken.host.failing:
@@ -294,9 +329,7 @@ class Frontier:
             rests_until = taken.host.origin_rests_until(origin)
         after = self._after_fetch.decide(taken.request, result, is_last=is_last)
         if isinstance(after, Hop):
-            self._release(taken)
-            self._parts.waiting.put_again(after.request)
-            return Next.AGAIN
+            return self._hop(taken, after.request)
         if isinstance(after, RetryLater):
             self._release(taken)
             self.view.retried += 1
@@ -304,8 +337,21 @@ class Frontier:
             self._parts.waiting.put_later(taken.host, after.request, due, now)
             return Next.AGAIN
         if isinstance(result, Response):
-            taken.answer = (result.status, len(result.body), result.elapsed)
+            taken.answer = (result.status, result.size, result.elapsed)
         return after
+
+    def _hop(self, taken: Taken, hop: Request) -> Next | Outcome:
+        """Let *hop* wait, here or in another frontier; return how *taken* ends if neither can be."""
+        moved = self._parts.journal.moves(hop)
+        if moved is None:
+            self._release(taken)
+            self._parts.waiting.put_again(hop)
+        elif moved == MOVED:
+            self._release(taken)
+            self._parts.accounts.move_out(hop)
+        else:
+            return moved
+        return Next.AGAIN
 
     def _restore(self, restored: Restored) -> None:
         """Continue with what an earlier process has left."""

@@ -53,6 +53,11 @@ class Ledger:
         self.admitted += 1
         self.pending += 1
 
+    def move_out(self) -> None:
+        """Count an admitted request no more: the ledger of another frontier has it."""
+        self.admitted -= 1
+        self.pending -= 1
+
     def turn_away(self, reason: str, url: str) -> None:
         self.turned_away[reason] += 1
         self.sample(reason, url)

@@ -22,6 +22,8 @@ class Outcome:
 
 
 DONE = Outcome("done")
+#: Of a redirect hop that another frontier continues: it has not ended.
+MOVED = Outcome("moved")
 
 
 def failed(kind: str, detail: str = "") -> Outcome:

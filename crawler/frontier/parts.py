@@ -10,7 +10,7 @@ from gevent.event import Event
 from .accounts import Accounts
 from .admission.admission import Admission
 from .admission.scope import Scope
-from .admission.seen import BloomSeen, Seen
+from .admission.seen import Seen, make_seen
 from .admission.traps import TrapGuard
 from .budget import Budget, Spending
 from .contract import Events
@@ -21,6 +21,7 @@ from .hosts.host_schedule import HostSchedule
 from .hosts.nearest_depth import NearestDepth
 from .hosts.politeness import Politeness
 from .hosts.slot_shares import SlotShares
+from .hosts.wakeup import Wakeup
 from .retries import Retries
 from .waiting import WaitingRequests
 
@@ -38,6 +39,8 @@ class Rules:
     agent: str
     #: How many requests may be in flight; None is any number.
     slots: int | None
+    #: One of DUPLICATE_FILTERS.
+    duplicate_filter: str
 
 
 class Parts:
@@ -49,6 +52,7 @@ class Parts:
         journal: Journal,
         restored: Restored,
         seen: Seen | None,
+        wakeup: Wakeup,
         clock: Callable[[], float],
     ) -> None:
         self.rules = rules
@@ -59,13 +63,19 @@ class Parts:
         self.suspects = restored.suspects
         self.spending = Spending(rules.budget, self.ledger)
         if seen is None:
-            seen = BloomSeen() if restored.seen is None else restored.seen
-        self.admission = Admission(rules.scope, seen, rules.traps, restored.fingerprint)
+            seen = make_seen(rules.duplicate_filter) if restored.seen is None else restored.seen
+        self.admission = Admission(
+            rules.scope,
+            seen,
+            rules.traps,
+            restored.fingerprint,
+            admits_seen=rules.duplicate_filter == "off",
+        )
         shares = SlotShares() if rules.slots is None else SlotShares(rules.slots)
         self.hosts = HostSchedule(rules.politeness, shares)
         self.backoff = Backoff(rules.politeness, self.hosts, journal.learned)
         self.nearest = NearestDepth(matters=rules.scope.max_depth is not None)
-        self.queues = HostQueues(rules.politeness, self.hosts, self.nearest, clock)
+        self.queues = HostQueues(rules.politeness, self.hosts, self.nearest, wakeup, clock)
         self.waiting = WaitingRequests(self.queues, journal)
         self.accounts = Accounts(self.ledger, journal, self.queues.name_of)
         #: Set while requests may be taken.

@@ -90,5 +90,9 @@ class Restorer:
     def in_memory(self) -> int:
         return self._hosts.queued
 
+    @property
+    def hosts(self) -> int:
+        return len(self._hosts)
+
     def forget_last(self, host: Host, last: Request) -> bool:
         return self._queues.forget_last(host, last)

@@ -26,7 +26,7 @@ class View:
         self._ledger = parts.ledger
         self._waiting = parts.waiting
         self._hosts = parts.hosts
-        self._backoff = parts.backoff
+        self._politeness = parts.rules.politeness
         self._spending = parts.spending
         self._flowing = parts.flowing
         self._clock = parts.clock
@@ -90,7 +90,7 @@ class View:
         host = self._hosts.find(due[1])
         if due[0] <= now or host is None:
             return ""
-        return due[2] if due[2] == "address" else self._backoff.why_resting(host)
+        return due[2] if due[2] == "address" else self._politeness.why_resting(host)
 
     def next_wake(self) -> float | None:
         due = self._hosts.first()
@@ -100,6 +100,6 @@ class View:
         """Return why hosts that have all the requests they may have do not get more."""
         some = islice(self._hosts, _MOST_HOSTS)
         limited = (
-            self._backoff.why_limited(host) for host in some if host.in_flight and host.queued
+            self._politeness.why_limited(host) for host in some if host.in_flight and host.queued
         )
         return next(limited, "")

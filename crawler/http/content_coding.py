@@ -8,8 +8,9 @@ the fetchers receive bodies undecoded and decode them here. Sizes are in bytes.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Generator, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from ..errors import FetchError
@@ -36,10 +37,30 @@ def decode(body: bytes, content_encoding: str, max_size: int, *, whole: bool = T
 
     If the *whole* is not needed, decode what *body* has, whose end may be missing, up to that size.
     """
+    pieces = decoded([body], content_encoding, max_size, at_once=max_size + 1, whole=whole)
+    content = b"".join(pieces)
+    return content if whole else content[:max_size]
+
+
+def decoded(
+    pieces: Iterable[bytes],
+    content_encoding: str,
+    max_size: int,
+    *,
+    at_once: int,
+    whole: bool = True,
+) -> Iterable[bytes]:
+    """
+    Decode a body that comes in *pieces*, as decode() does; yield about *at_once* bytes at a time.
+
+    Only at the end it is known whether the body was whole. The brotli package may give 64 KiB more
+    at a time than it is asked for.
+    """
     for coding in reversed(_codings(content_encoding)):
-        if body and coding != "identity":
-            body = _decoder(coding)(body, max_size, whole=whole)
-    return body if whole else body[:max_size]
+        if coding != "identity":
+            step = _decode_step(coding, pieces, at_once, whole=whole)
+            pieces = _limited(step, max_size, whole=whole)
+    return pieces
 
 
 def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
@@ -51,7 +72,7 @@ def decode_archived(body: bytes, content_encoding: str, max_size: int) -> bytes:
     """
     for coding in reversed(_codings(content_encoding)):
         if body and _is_still_coded(body, coding):
-            body = _decoder(coding)(body, max_size, whole=True)
+            body = decode(body, coding, max_size)
     check_body_size(len(body), max_size)
     return body
 
@@ -69,81 +90,114 @@ def _is_still_coded(body: bytes, coding: str) -> bool:
     return coding in _DECODERS
 
 
-def _decoder(coding: str) -> Callable[..., bytes]:
-    decoder = _DECODERS.get(coding)
-    if decoder is None:
-        raise FetchError("bad_encoding", f"cannot decode {coding!r}")
-    return decoder
-
-
 def check_body_size(size: int, max_size: int) -> None:
     """Raise FetchError if *size* exceeds *max_size*."""
     if size > max_size:
         raise FetchError("too_large", f"the body is larger than {max_size} bytes")
 
 
-def _is_enough(parts: list[bytes], max_size: int, *, whole: bool) -> bool:
-    """Return whether no more is needed; raise FetchError if the whole is, and is too large."""
-    size = sum(map(len, parts))
-    if whole:
-        check_body_size(size, max_size)
-    return size >= max_size and not whole
-
-
-def _gunzip(body: bytes, max_size: int, *, whole: bool) -> bytes:
-    decoded, rest = _inflate(body, _GZIP, max_size, whole=whole)
-    members = [decoded]
-    while rest:
-        if len(members) == MAX_MEMBERS:
-            raise FetchError("bad_encoding", f"more than {MAX_MEMBERS} gzip streams in one body")
-        decoded, rest = _inflate(rest, _GZIP, max_size, whole=whole)
-        members.append(decoded)
-        if _is_enough(members, max_size, whole=whole):
+def _decode_step(
+    coding: str, pieces: Iterable[bytes], at_once: int, *, whole: bool
+) -> Iterable[bytes]:
+    """Undo one *coding*; a body without any byte is left as it is."""
+    rest = iter(pieces)
+    for first in rest:
+        if first:
             break
-    return b"".join(members)
+    else:
+        return ()
+    decoder = _DECODERS.get(coding)
+    if decoder is None:
+        raise FetchError("bad_encoding", f"cannot decode {coding!r}")
+    return decoder(chain((first,), rest), at_once, whole=whole)
 
 
-def _undeflate(body: bytes, max_size: int, *, whole: bool) -> bytes:
+def _limited(pieces: Iterable[bytes], max_size: int, *, whole: bool) -> Iterator[bytes]:
+    """Yield *pieces*; of a body that is larger, yield enough, or raise FetchError for a *whole* one."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if whole:
+            check_body_size(size, max_size)
+        yield piece
+        if size >= max_size and not whole:
+            return
+
+
+def _gunzip(pieces: Iterable[bytes], at_once: int, *, whole: bool) -> Iterator[bytes]:
+    """Decode gzip streams, one after the other; *whole* requires the end of the last one."""
+    stream, members = None, 0
+    for piece in pieces:
+        rest = piece
+        while rest:
+            if stream is None:
+                members += 1
+                stream = zlib.decompressobj(_GZIP)
+            if members > MAX_MEMBERS:
+                raise FetchError(
+                    "bad_encoding", f"more than {MAX_MEMBERS} gzip streams in one body"
+                )
+            rest = yield from _inflate(stream, rest, at_once)
+            if stream.eof:
+                stream = None
+    _check_end(whole and stream is not None)
+
+
+def _undeflate(pieces: Iterable[bytes], at_once: int, *, whole: bool) -> Iterator[bytes]:
     """Decode the zlib format, which the standard requires, or raw deflate, which many servers send."""
-    is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    decoded, rest = _inflate(body, _ZLIB if is_zlib else _RAW_DEFLATE, max_size, whole=whole)
-    if rest:
-        raise FetchError("bad_encoding", "bytes after the end of the deflate stream")
-    return decoded
+    stream, start = None, b""
+    for piece in pieces:
+        rest = piece
+        if stream is None:
+            rest = start = start + piece
+            if len(start) < 2:
+                continue
+            is_zlib = start[0] & 0x0F == 8 and int.from_bytes(start[:2], "big") % 31 == 0
+            stream = zlib.decompressobj(_ZLIB if is_zlib else _RAW_DEFLATE)
+        if not stream.eof:
+            rest = yield from _inflate(stream, rest, at_once)
+        if rest:
+            raise FetchError("bad_encoding", "bytes after the end of the deflate stream")
+    _check_end(whole and (stream is None or not stream.eof))
 
 
-def _inflate(body: bytes, window: int, max_size: int, *, whole: bool) -> tuple[bytes, bytes]:
-    """Decode the first stream of *body*; return its content and the bytes after it."""
-    stream = zlib.decompressobj(window)
-    try:
-        decoded = stream.decompress(body, max_size + 1)
-    except zlib.error as error:
-        raise FetchError("bad_encoding", str(error)) from error
-    if whole:
-        check_body_size(len(decoded), max_size)
-    if whole and not stream.eof:
-        raise FetchError("truncated", "the compressed body stops early")
-    return decoded, stream.unused_data
+def _inflate(stream: Any, piece: bytes, at_once: int) -> Generator[bytes, None, bytes]:
+    """Yield what *stream* makes of *piece*; return the bytes after the end of the stream."""
+    content = b""
+    while True:
+        try:
+            content = stream.decompress(piece, at_once)
+        except zlib.error as error:
+            raise FetchError("bad_encoding", str(error)) from error
+        yield content
+        piece = stream.unconsumed_tail
+        if stream.eof:
+            return stream.unused_data  # type: ignore[no-any-return]
+        if not piece and len(content) < at_once:
+            return b""
 
 
-def _unbrotli(body: bytes, max_size: int, *, whole: bool) -> bytes:
+def _unbrotli(pieces: Iterable[bytes], at_once: int, *, whole: bool) -> Iterator[bytes]:
     brotli = _brotli()
     if brotli is None:
         raise FetchError("bad_encoding", "cannot decode 'br': the brotli package is not installed")
     stream = brotli.Decompressor()
-    decoded: list[bytes] = []
     try:
-        while not stream.is_finished():
-            decoded.append(stream.process(body, output_buffer_limit=max_size))
-            # Of a stream that stops early, the package gives a part at each call.
-            if not decoded[-1] or _is_enough(decoded, max_size, whole=whole):
-                break
-            body = b""
+        for piece in pieces:
+            content = stream.process(piece, output_buffer_limit=at_once)
+            while content:
+                yield content
+                content = b""
+                if not stream.is_finished():
+                    content = stream.process(b"", output_buffer_limit=at_once)
     except brotli.error as error:
         raise FetchError("bad_encoding", str(error)) from error
-    if whole and not stream.is_finished():
+    _check_end(whole and not stream.is_finished())
+
+
+def _check_end(is_missing: bool) -> None:
+    if is_missing:
         raise FetchError("truncated", "the compressed body stops early")
-    return b"".join(decoded)
 
 
 @cache

@@ -78,6 +78,11 @@ def endless_body() -> Wire:
     return Wire(head("transfer-encoding: chunked"), repeat(b"10000\r\n" + b"x" * 65536 + b"\r\n"))
 
 
+def endless_extension() -> Wire:
+    """Send a chunked body that never begins: the line before its first chunk has no end."""
+    return Wire(head("transfer-encoding: chunked") + b"5;", repeat(b"x" * 65536))
+
+
 def endless_headers() -> Wire:
     return Wire(b"HTTP/1.1 200 OK\r\n", repeat(b"x-more: " + b"x" * 1000 + b"\r\n"))
 

@@ -63,6 +63,7 @@ class LoopbackSite:
     Pages are the same as for a Site, plus Wire scripts and those in `faults`. A page that is or
     raises an exception resets the connection. With *tls* (a gevent.ssl.SSLContext) the site uses
     https; with *gzip* it compresses for clients that accept it. Connections are kept alive.
+    Used as a proxy, it is the whole web: the keys of such pages are URLs, such as "http://a.test/".
     `requests` lists the requests received, and `connections` counts the connections.
 
     >>> with LoopbackSite({"/": "<h1>Hello</h1>"}) as site:
@@ -158,7 +159,8 @@ class LoopbackSite:
         return rendered
 
     def _request(self, hit: Hit) -> Request:
-        url = self.url(hit.path, hit.address)
+        is_proxied = hit.path.startswith("http://")
+        url = hit.path if is_proxied else self.url(hit.path, hit.address)
         return Request(url, hit.method, headers=hit.headers, body=hit.body)
 
 

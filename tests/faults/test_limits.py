@@ -8,7 +8,11 @@ import textwrap
 import gevent
 import pytest
 
+from crawler import Spider, stream
 from crawler.scheduler.memory_guard import MIB, Memory, MemoryGuard, resident_size
+from crawler.testing import End, Reply, Wire, faults
+
+from .conftest import FAST
 
 needs_sizes = pytest.mark.skipif(resident_size() is None, reason="the system does not report sizes")
 
@@ -48,11 +52,11 @@ def server():
     yield serve
     for process in started:
         process.kill()
-        process.wait(10)
+        process.wait(120)
         process.stdout.close()
 
 
-def run(port, code, timeout=45):
+def run(port, code, timeout=120):
     program = HEAD + textwrap.dedent(code)
     done = subprocess.run(
         [sys.executable, "-c", program, str(port)],
@@ -155,7 +159,7 @@ def test_at_the_hard_limit_a_crawl_stops_cleanly(server):
                 yield {"url": page.url}
                 yield f"/?{len(hoard)}"
 
-        result = crawl(Hoarder(), memory_hard=resident_size() + 60 * MIB, max_seconds=40, **FAST)
+        result = crawl(Hoarder(), memory_hard=resident_size() + 60 * MIB, max_seconds=120, **FAST)
         urls = result.summary.urls
         print(json.dumps([result.reason, result.exit_code, urls.done == len(result.items),
                           urls.pending > 0, dict(urls.failed), dict(urls.refused)]))
@@ -223,6 +227,30 @@ def test_a_page_larger_than_the_budget_is_fetched_all_the_same(serve, visit):
     assert [item["size"] for item in result.items] == [2000] * 5
 
 
+class Follow(Spider):
+    max_depth = None
+
+    def parse(self, page):
+        yield {"url": page.url}
+        yield from page.links()
+
+
+def test_a_body_in_many_pieces_counts_with_its_bytes_only(serve, quiet):
+    """It never ends: had the good host waited for it, its timeout would have ended the test."""
+    pieces = Wire(faults.head("transfer-encoding: chunked"), b"1\r\nx\r\n" * 20_000, End.HANG)
+    hostile = serve({"/": pieces})
+    good = serve({f"/{n}": Reply(body=f"<a href=/{n + 1}>", delay=0.02) for n in range(20)})
+    first = [hostile.url("/"), good.url("/0")]
+
+    result = stream(Follow(start_urls=first), max_in_flight_bytes=MIB, **FAST)
+    reader = iter(result)
+    items = [next(reader) for _ in range(20)]
+    result.stop(0)
+
+    assert {item["url"] for item in items} == {good.url(f"/{n}") for n in range(20)}
+    assert len(hostile.requests) == 1
+
+
 @needs_sizes
 def test_endless_bodies_take_no_more_than_the_budget(server):
     """There are thirty-two at a time, each stopped at ten megabytes."""
@@ -255,3 +283,28 @@ def test_endless_bodies_take_no_more_than_the_budget(server):
     failed, grown = printed
     assert failed == {"too_large": 64}
     assert grown <= 1.5 * 320
+
+
+# -- time -----------------------------------------------------------------------------------------
+
+
+def test_a_reply_that_arrives_without_end_has_a_time_limit(server):
+    """The server always has more to read, so the hub is never idle."""
+    port = server("{'/': faults.endless_extension(), '/good': 'good'}", ["127.0.0.1", "127.0.0.2"])
+
+    printed, _ = run(
+        port,
+        """
+        class Endless(Spider):
+            start_urls = [f"http://127.0.0.1:{port}/?{n}" for n in range(4)]
+            start_urls += [f"http://127.0.0.2:{port}/good?{n}" for n in range(20)]
+
+            def parse(self, page):
+                yield {"url": page.url}
+
+        result = crawl(Endless(), timeout=1.5, **FAST)
+        print(json.dumps([result.summary.urls.done, dict(result.summary.urls.failed)]))
+        """,
+    )
+
+    assert printed == [20, {"timeout": 4}]

@@ -29,13 +29,15 @@ from crawler.frontier import (
 )
 from crawler.http.redirect import MAX_REDIRECTS
 
+from ..cluster.shard import holder, shared_server
+
 HOME = "http://site.test/"
 
 
 @pytest.fixture(autouse=True)
 def deadline():
     """A deadlock is a red test, not a hung run."""
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -58,8 +60,24 @@ def sqlite(scope, window=50_000):
             journal.close()
 
 
+@contextmanager
+def cluster(scope):
+    """A frontier whose every step is in the only shard of a job in Redis."""
+
+    def make(journal):
+        return Frontier(scope, politeness=Politeness.off(), retries=Retries(1), journal=journal)
+
+    with holder(shared_server().url) as one:
+        shard = one.open(0, "token", make, wait=one.commits.wait_for_room)
+        yield shard.frontier
+        one.commits.write()
+        assert one.commits.failure is None
+        assert len(one.state(0).pending) == shard.frontier.view.counts().pending
+        shard.frontier.close()
+
+
 #: Each way to keep what a frontier decides: the contract holds for all of them.
-KINDS = {"memory": memory, "sqlite": sqlite}
+KINDS = {"memory": memory, "sqlite": sqlite, "cluster": cluster}
 
 
 @pytest.fixture(params=KINDS)
@@ -302,7 +320,7 @@ def test_take_waits_for_a_request(frontier):
 
     frontier.admit(page())
 
-    assert taker.get(timeout=30).request.url == HOME
+    assert taker.get(timeout=120).request.url == HOME
 
 
 def test_several_takers_get_different_requests(frontier):
@@ -312,7 +330,7 @@ def test_several_takers_get_different_requests(frontier):
     for n in range(5):
         frontier.admit(page(n))
 
-    gevent.joinall(takers, timeout=5, raise_error=True)
+    gevent.joinall(takers, timeout=120, raise_error=True)
     assert sorted(names(taker.value for taker in takers)) == list("01234")
 
 
@@ -320,7 +338,7 @@ def test_a_killed_taker_loses_nothing(frontier):
     takers = [gevent.spawn(frontier.take) for _ in range(3)]
     gevent.idle()
     frontier.admit(page())
-    gevent.killall(takers, timeout=5)
+    gevent.killall(takers, timeout=120)
 
     left = [taker for taker in takers if isinstance(taker.value, Taken)]
     assert len(left) + len(frontier.view) == 1
@@ -343,7 +361,7 @@ def test_paused_gives_nothing_and_resumed_goes_on(frontier):
 
     frontier.resume()
 
-    assert sorted(names([before.get(timeout=30), after.get(timeout=5)])) == ["1", "2"]
+    assert sorted(names([before.get(timeout=120), after.get(timeout=120)])) == ["1", "2"]
 
 
 @pytest.mark.parametrize("paused", [True, False])
@@ -355,7 +373,7 @@ def test_close_wakes_every_taker(frontier, paused):
 
     frontier.close()
 
-    gevent.joinall(takers, timeout=5)
+    gevent.joinall(takers, timeout=120)
     assert all(isinstance(taker.exception, FrontierClosed) for taker in takers)
     with pytest.raises(FrontierClosed):
         frontier.take()
@@ -442,7 +460,7 @@ def test_join_waits_for_the_last_settlement(frontier):
 
     frontier.settle(two, failed("x"))
 
-    assert waiter.get(timeout=30) is True
+    assert waiter.get(timeout=120) is True
 
 
 def test_join_is_over_at_once_when_nothing_is_outstanding(frontier):
@@ -468,7 +486,7 @@ def test_join_goes_on_when_something_is_admitted_before_it_wakes(frontier):
 
     frontier.settle(frontier.take(), DONE)
 
-    assert waiter.get(timeout=30) is True
+    assert waiter.get(timeout=120) is True
 
 
 def test_join_ends_when_the_frontier_is_closed_and_stays_so(frontier):
@@ -479,7 +497,7 @@ def test_join_ends_when_the_frontier_is_closed_and_stays_so(frontier):
     frontier.close()
     frontier.admit(page(2))
 
-    assert waiter.get(timeout=30) is False
+    assert waiter.get(timeout=120) is False
     assert frontier.join() is False
 
 
@@ -648,7 +666,7 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
     @precondition(lambda self: self.depths)
     @rule()
     def take(self):
-        with gevent.Timeout(30):
+        with gevent.Timeout(120):
             taken = self.frontier.take()
         depth = self.depths.pop(taken.request.url)
         assert taken.request.depth == depth
@@ -666,7 +684,7 @@ class FrontierAgainstAModel(RuleBasedStateMachine):
     def put_back(self, which):
         request = self.taken.pop(which % len(self.taken))
         self.frontier.put_back(request)
-        with gevent.Timeout(30):
+        with gevent.Timeout(120):
             again = next(r for r in iter(self.frontier.take, None) if self.hold(r, request))
         self.taken.append(again)
 
@@ -748,7 +766,7 @@ def test_takers_and_settlers_in_any_order_settle_everything_once(frontier):
         frontier.admit(page(n))
     assert frontier.join()
     frontier.close()
-    gevent.joinall(workers, timeout=5, raise_error=True)
+    gevent.joinall(workers, timeout=120, raise_error=True)
 
     assert len(settled) == len(set(settled)) == frontier.view.counts().admitted
     assert frontier.view.counts().pending == 0

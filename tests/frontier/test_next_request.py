@@ -4,8 +4,9 @@ import gevent
 import pytest
 
 from crawler.data import Link, Request
-from crawler.frontier import Budget, failed
+from crawler.frontier import Budget, Frontier, Politeness, Scope, failed
 from crawler.frontier.endings import PER_TURN
+from crawler.frontier.hosts.wakeup import Wakeup
 
 from .steps import answer, balances, fail, take, take_failed
 
@@ -14,7 +15,7 @@ RULES = b"User-agent: *\nDisallow: /no"
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -201,3 +202,33 @@ def take_failed_of(crawl, url):
     assert taken.request.url == url
     answer(crawl, taken)
     return take_failed(crawl)
+
+
+def test_one_greenlet_waits_for_several_frontiers_that_share_a_wakeup():
+    wakeup, now = Wakeup(), 0.0
+    frontiers = [
+        Frontier(
+            Scope([name]),
+            politeness=Politeness(delay=delay, jitter=0, robots=False),
+            wakeup=wakeup,
+            clock=lambda: now,
+        )
+        for name, delay in (("a.test", 5), ("b.test", 2))
+    ]
+    for one, name in zip(frontiers, ("a", "b"), strict=True):
+        one.admit(Request(f"http://{name}.test/1"))
+        one.admit(Request(f"http://{name}.test/2"))
+
+    assert [one.take_due().request.url for one in frontiers] == [
+        "http://a.test/1",
+        "http://b.test/1",
+    ]
+    assert [one.take_due() for one in frontiers] == [None, None]
+    assert [one.next_due(now) for one in frontiers] == [5, 2]
+
+    sleeper = gevent.spawn(wakeup.sleep, now, 2)
+    gevent.idle()
+    frontiers[0].admit(Request("http://other.a.test/"))
+
+    sleeper.get(timeout=30)
+    assert frontiers[0].take_due().request.url == "http://other.a.test/"

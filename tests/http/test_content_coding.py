@@ -107,3 +107,56 @@ def test_a_size_may_reach_its_limit_and_not_exceed_it():
     coding.check_body_size(10, 10)
     with pytest.raises(FetchError, match="too_large: the body is larger than 10 bytes"):
         coding.check_body_size(11, 10)
+
+
+def in_pieces(body, size):
+    return (body[at : at + size] for at in range(0, len(body), size))
+
+
+@given(
+    body=st.binary(max_size=3000),
+    names=st.lists(st.sampled_from(sorted(ENCODERS)), min_size=1, max_size=3),
+    size=st.integers(1, 2000),
+    at_once=st.integers(1, 500),
+)
+def test_a_body_that_comes_in_pieces_is_decoded_piece_by_piece(body, names, size, at_once):
+    encoded = body * 3
+    for name in names:
+        encoded = ENCODERS[name](encoded)
+
+    pieces = list(
+        coding.decoded(in_pieces(encoded, size), ",".join(names), MAX_SIZE, at_once=at_once)
+    )
+
+    assert b"".join(pieces) == body * 3
+    most = at_once if names[0] != "br" else at_once + 65536
+    assert max(map(len, pieces), default=0) <= most
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@given(data=st.data(), size=st.integers(1, 200))
+def test_a_cut_stream_of_pieces_is_never_whole(name, data, size):
+    encoded = ENCODERS[name](PAGE)
+    cut = encoded[: data.draw(st.integers(1, len(encoded) - 1))]
+
+    with pytest.raises(FetchError) as caught:
+        list(coding.decoded(in_pieces(cut, size), name, MAX_SIZE, at_once=100))
+
+    assert caught.value.kind == "truncated"
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_bomb_is_decoded_no_further_than_to_the_limit(name):
+    pieces = coding.decoded([ENCODERS[name](bytes(10_000_000))], name, MAX_SIZE, at_once=1000)
+    sizes = []
+    with pytest.raises(FetchError, match="too_large"):
+        sizes.extend(map(len, pieces))
+
+    assert sum(sizes) <= MAX_SIZE
+
+
+@pytest.mark.parametrize("name", ["deflate", *({"br"} & {*ENCODERS})])
+def test_bytes_after_the_end_are_an_error_in_whichever_piece_they_come(name):
+    for pieces in ([ENCODERS[name](PAGE) + b"more"], [ENCODERS[name](PAGE), b"more"]):
+        with pytest.raises(FetchError, match="bad_encoding"):
+            list(coding.decoded(pieces, name, MAX_SIZE, at_once=1000))

@@ -9,7 +9,7 @@ from crawler.testing import End, LoopbackSite, Wire, faults
 
 @pytest.fixture(autouse=True)
 def _patience():
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         yield
 
 
@@ -81,5 +81,16 @@ def test_a_stopped_site_ends_its_connections():
         job = gevent.spawn(talk, site, GET)
         gevent.sleep(0.05)
 
-    assert job.get(timeout=30)[1] in {"closed", "reset"}
+    assert job.get(timeout=120)[1] in {"closed", "reset"}
     assert repr(site) == "<LoopbackSite stopped, 1 requests>"
+
+
+def test_a_proxied_request_has_its_own_url():
+    web = {"http://a.test/": "A", "http://b.test/x": lambda request: request.url}
+
+    with LoopbackSite(web) as site:
+        first, _ = talk(site, b"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        second, _ = talk(site, b"GET http://b.test/x?q=1 HTTP/1.1\r\nHost: b.test\r\n\r\n")
+
+    assert first.endswith(b"\r\n\r\nA")
+    assert second.endswith(b"\r\n\r\nhttp://b.test/x?q=1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ... import url as urls
-from ...data import Link, Request, Response
+from ...data import FOR_AN_ITEM, Link, Request, Response
 from ...errors import InvalidURL
 from ...http.redirect import next_hop, redirect_limit
 from ..budget import PAGE_LIMIT, is_begun
@@ -31,12 +31,20 @@ class Admission:
     """
 
     def __init__(
-        self, scope: Scope, seen: Seen, traps: TrapGuard, fingerprint: Fingerprint
+        self,
+        scope: Scope,
+        seen: Seen,
+        traps: TrapGuard,
+        fingerprint: Fingerprint,
+        *,
+        admits_seen: bool = False,
     ) -> None:
         self.scope = scope
         self.traps = traps
         self.seen = seen
         self.fingerprint = fingerprint
+        #: Whether links are let in again and again; first requests never are.
+        self.admits_seen = admits_seen
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
 
@@ -55,13 +63,15 @@ class Admission:
             url = urls.canonicalize(found.url)
         except InvalidURL:
             return Decision("invalid")
-        reason = self.scope.refusal(url, found.depth)
+        is_file = _is_file(found)
+        scope = self.scope.for_files if is_file else self.scope
+        reason = scope.refusal(url, found.depth)
         if reason is not None:
             return Decision(reason)
         key = self.fingerprint(found, url)
-        if not self.seen.add(key) and not found.dont_filter:
+        if not self.seen.add(key) and not self._is_let_in_again(found):
             return Decision("seen", key)
-        if self.shut is not None:
+        if self.shut is not None or is_file:
             return Decision(self.shut, key)
         # A request that is made again and again on purpose is a chain, but no trap.
         depth = 0 if found.dont_filter else found.depth
@@ -84,11 +94,30 @@ class Admission:
         is_back = hop.method == request.method and url in map(urls.canonicalize, hop.redirects)
         if is_back and not response.headers.all("set-cookie"):
             return failed("redirect_loop")
-        reason = self.shut_for_begun or self.scope.refusal(url, hop.depth)
+        scope = self.scope.for_files if _is_file(hop) else self.scope
+        reason = self.shut_for_begun or scope.refusal(url, hop.depth)
         # With a new cookie the same page may answer: a way back is not a page seen before.
         if reason is None and not is_back and not self._is_new(hop, url):
             reason = "seen"
         return hop if reason is None else refused(reason)
 
+    def decide_hop(self, hop: Request) -> Decision:
+        """Decide about *hop*, whose redirect another frontier has followed, with its own *seen*."""
+        url = urls.canonicalize(hop.url)
+        key = self.fingerprint(hop, url)
+        is_back = url in map(urls.canonicalize, hop.redirects)
+        is_new = self.seen.add(key) or hop.dont_filter or is_back
+        return Decision(self.shut_for_begun if is_new else "seen", key)
+
     def _is_new(self, hop: Request, url: str) -> bool:
-        return self.seen.add(self.fingerprint(hop, url)) or hop.dont_filter
+        is_new = self.seen.add(self.fingerprint(hop, url))
+        return is_new or hop.dont_filter or self.admits_seen
+
+    def _is_let_in_again(self, found: Request | Link) -> bool:
+        # A crawl that continues has its first requests already.
+        return found.dont_filter or (self.admits_seen and found.found_on is not None)
+
+
+def _is_file(found: Request | Link) -> bool:
+    """Return whether *found* is a file that an item names."""
+    return isinstance(found, Request) and FOR_AN_ITEM in found.meta

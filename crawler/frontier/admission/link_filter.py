@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from ...data import Link, Links
-from ...url import resolve_or_keep
+from ...url import resolve_or_keep, without_fragment
 from .fingerprint import Fingerprint
 from .seen import ExactSeen, Seen
 
@@ -34,7 +34,7 @@ class LinkFilter:
     or count as found there. It leaves out and counts such links in the same way as
     admission would.
 
-    A link that was forgotten is looked up in *seen*. Where there is a *max_depth*, the depth
+    A link that was forgotten is looked up in *seen*, unless the crawl *admits_seen* links. Where there is a *max_depth*, the depth
     at which a URL waits matters: *depth_of* returns it.
     """
 
@@ -45,10 +45,15 @@ class LinkFilter:
         seen: Seen,
         fingerprint: Fingerprint,
         depth_of: Callable[[str], int],
+        *,
+        admits_seen: bool = False,
     ) -> None:
         self._known = _Known(seen, fingerprint, depth_of if max_depth is not None else None)
         self._deepest = float("inf") if max_depth is None else max_depth
         self._turned_away = turned_away
+        self._admits_seen = admits_seen
+        if admits_seen:
+            self._known.seen = ExactSeen()  # an empty one
 
     def unknown(self, links: Links) -> Iterator[Link]:
         """
@@ -56,7 +61,9 @@ class LinkFilter:
 
         A link that the caller adds before it asks for the next one is known by then.
         """
-        urls, depth, page = links.urls, links.depth, links.found_on
+        depth, page = links.depth, links.found_on
+        # Links to the parts of a page lead to one page, which is remembered once.
+        urls = [without_fragment(url) if "#" in url else url for url in links.urls]
         known: Callable[[str], Answer | None] = self._known.__getitem__
         # Most links of most pages are known: they are looked up and counted without a loop here.
         answers: list[Answer | None] = list(map(known, urls))
@@ -77,6 +84,8 @@ class LinkFilter:
         """Remember the *reason* for which *link* was turned away; None if it was let in."""
         # Whatever got past the scope has been seen now, whether it was let in or not.
         lasting = reason if reason in OUT_OF_SCOPE and reason is not None else "seen"
+        if self._admits_seen and lasting == "seen":
+            return
         self._known.remember(link.url, _answer(link.depth, lasting))
 
     def resume(self, *, same_scope: bool) -> None:

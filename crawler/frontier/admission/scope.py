@@ -76,6 +76,12 @@ class Scope:
         own = {urls.registered_domain(urls.host(url)) for url in crawlable}
         return dataclasses.replace(self, own_domains=self.own_domains | own)
 
+    @cached_property
+    def for_files(self) -> Scope:
+        """The scope of files that items name: those of any domain, at any depth, unless excluded."""
+        anywhere = frozenset({ANY_DOMAIN})
+        return dataclasses.replace(self, accepted_domains=anywhere, include=(), max_depth=None)
+
     def refusal(self, url: str, depth: int) -> str | None:
         """
         Return why *url*, found at *depth*, is out of scope; None if it is in scope.

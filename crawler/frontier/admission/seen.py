@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any, Protocol
 
 import rbloom
@@ -26,6 +27,10 @@ from ..._distribution import install_command
 #: down, which costs up to a tenth.
 _FIRST_SHARE = 0.45
 _GROWTH = 2
+#: How many keys the first filter of a chain holds.
+CAPACITY = 700_000
+#: What may be set: whether pages are fetched once, and how that is remembered.
+DUPLICATE_FILTERS = ("bloom", "exact", "mmap", "off")
 
 _number = partial(int.from_bytes, byteorder="big", signed=True)
 
@@ -39,6 +44,10 @@ class Seen(Protocol):
 
     def __contains__(self, key: bytes) -> bool:
         """Return whether *key* is not new; do not remember it."""
+        ...
+
+    def update(self, keys: Sequence[bytes]) -> None:
+        """Remember many *keys*, and count each of them as new."""
         ...
 
     def __len__(self) -> int:
@@ -57,6 +66,10 @@ class ExactSeen:
         before = len(self._keys)
         self._keys.add(key)
         return len(self._keys) > before
+
+    def update(self, keys: Sequence[bytes]) -> None:
+        """Remember many *keys*."""
+        self._keys.update(keys)
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._keys
@@ -106,6 +119,13 @@ class _Filters:
                 return True
         return False
 
+    def update(self, keys: Sequence[bytes]) -> None:
+        """Remember many *keys*, and count each of them as new."""
+        while self._count + len(keys) > self._capacity:
+            self._grow()
+        self._filters[0].update(keys)
+        self._count += len(keys)
+
     def __len__(self) -> int:
         return self._count
 
@@ -136,41 +156,14 @@ class BloomSeen(_Filters):
     The first filter holds *capacity* keys; with the defaults, 10 million keys take 63 MB.
     """
 
-    def __init__(self, capacity: int = 700_000, error_rate: float = 1e-9) -> None:
+    def __init__(self, capacity: int = CAPACITY, error_rate: float = 1e-9) -> None:
         super().__init__(capacity, error_rate, _in_memory)
-
-    def update(self, keys: Sequence[bytes]) -> None:
-        """Remember many *keys*, and count each of them as new."""
-        while self._count + len(keys) > self._capacity:
-            self._grow()
-        self._filters[0].update(keys)
-        self._count += len(keys)
 
     def _bits(self, bloom: rbloom.Bloom) -> int:
         return bloom.size_in_bits
 
 
-class MmapSeen(_Filters):
-    """
-    Remembers keys in Bloom filters that are mapped files: *path*.0, *path*.1 and so on.
-
-    Files that exist are opened and used further, with the *capacity* and *error_rate* they
-    were made for; the number of keys in the last of them is then an estimate. Keys survive a
-    crash of the process, but not of the machine. Another crawl finds them only if it has the
-    same Fingerprint, whose key is random unless it is given. Needs the extra ``mmap``.
-    """
-
-    def __init__(
-        self, path: str | os.PathLike[str], capacity: int = 700_000, error_rate: float = 1e-9
-    ) -> None:
-        mapped = _Mapped(os.fspath(path))
-        super().__init__(*(mapped.made_for() or (capacity, error_rate)), mapped.open)
-        while mapped.has(len(self._filters)):
-            self._grow()
-        newest = self._filters[0]
-        free = max(0, newest.capacity - newest.approx_len)
-        self._count = self._capacity - free
-
+class _MappedFilters(_Filters):
     def close(self) -> None:
         """Write what is not on disk yet, and close the files."""
         for bloom in self._filters:
@@ -181,20 +174,97 @@ class MmapSeen(_Filters):
         return bits
 
 
+class MmapSeen(_MappedFilters):
+    """
+    Remembers keys in Bloom filters that are mapped files: *path*.0, *path*.1 and so on.
+
+    Files that exist are opened and used further, with the *capacity* and *error_rate* they
+    were made for; the number of keys in the last of them is then an estimate. Keys survive a
+    crash of the process, but not of the machine. Another crawl finds them only if it has the
+    same Fingerprint, whose key is random unless it is given. Needs the extra ``mmap``.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        capacity: int = CAPACITY,
+        error_rate: float = 1e-9,
+    ) -> None:
+        mapped = _Mapped(os.fspath(path))
+        super().__init__(*(mapped.made_for() or (capacity, error_rate)), mapped.open)
+        while mapped.has(len(self._filters)):
+            self._grow()
+        newest = self._filters[0]
+        free = max(0, newest.capacity - newest.approx_len)
+        self._count = self._capacity - free
+
+
+class TemporaryMmapSeen(_MappedFilters):
+    """
+    Remembers keys in Bloom filters that are mapped files in *directory*, for one process.
+
+    The files have no names, so that nothing is left of them, whatever ends the process. Their
+    memory is the system's to take back. Needs the extra ``mmap``.
+    """
+
+    def __init__(
+        self, capacity: int = CAPACITY, error_rate: float = 1e-9, directory: Path | None = None
+    ) -> None:
+        self._bloom = _bloom_filter()
+        self._directory = directory
+        super().__init__(capacity, error_rate, self._nameless)
+
+    def _nameless(self, _place: int, capacity: int, error_rate: float) -> Any:
+        file, name = mkstemp(prefix=".seen-", dir=self._directory)
+        os.close(file)
+        try:
+            return self._bloom(capacity, error_rate, name, perm=0o600)
+        finally:
+            Path(name).unlink()
+
+
+def make_seen(kind: str, capacity: int = CAPACITY, directory: Path | None = None) -> Seen:
+    """
+    Return an empty Seen for one of DUPLICATE_FILTERS, with its files in *directory*.
+
+    The one for "off" is there for the first requests, which are admitted once.
+    """
+    if kind == "exact":
+        return ExactSeen()
+    return (
+        TemporaryMmapSeen(capacity, directory=directory) if kind == "mmap" else BloomSeen(capacity)
+    )
+
+
+def check_duplicate_filter(kind: str) -> None:
+    """Raise ValueError if *kind* is none of DUPLICATE_FILTERS, or if it needs what is not installed."""
+    if kind not in DUPLICATE_FILTERS:
+        raise ValueError(f"must be one of {', '.join(DUPLICATE_FILTERS)}, not {kind!r}")
+    if kind == "mmap":
+        try:
+            _bloom_filter()
+        except ImportError as missing:
+            raise ValueError(str(missing)) from None
+
+
 def _in_memory(_place: int, capacity: int, error_rate: float) -> rbloom.Bloom:
     return rbloom.Bloom(capacity, error_rate, _number)
+
+
+def _bloom_filter() -> Any:
+    try:
+        return import_module("pybloomfilter").BloomFilter
+    except ImportError as missing:
+        raise ImportError(
+            f"a filter in mapped files needs pybloomfiltermmap3: {install_command('mmap')}"
+        ) from missing
 
 
 class _Mapped:
     """Opens or makes the files of a chain."""
 
     def __init__(self, path: str) -> None:
-        try:
-            self._bloom = import_module("pybloomfilter").BloomFilter
-        except ImportError as missing:
-            raise ImportError(
-                f"MmapSeen needs pybloomfiltermmap3: {install_command('mmap')}"
-            ) from missing
+        self._bloom = _bloom_filter()
         self._path = path
 
     def has(self, place: int) -> bool:

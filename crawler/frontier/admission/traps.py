@@ -8,9 +8,12 @@ lets a large site through.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+from ...errors import InvalidURL
 from ...url import host
 from .chains import Chains
+from .domain_hosts import MOST_HOSTS, DomainHosts
 from .recent_numbers import RecentNumbers
 
 #: A position inside the host of any URL: the next slash after it begins the path.
@@ -51,6 +54,8 @@ class TrapGuard:
     - trap_query: more than *max_query_variants* URLs differ only in the query.
     - trap_chain: more than *max_chain* alike pages, each found on the one before, lead to it, or
       differ from it only in an id; None is no limit. See Chains.
+    - trap_hosts: it has a new host, and *max_hosts_per_domain* others of its registered domain were
+      let through; None is no limit.
     - host_cap: *max_pages_per_host* URLs of the host were let through; None is no limit.
 
     Dates, queries and chains are counted for the latest *most_counted* URLs without them; hosts
@@ -66,6 +71,7 @@ class TrapGuard:
         max_dates: int = 5 * 366,
         max_query_variants: int = 10_000,
         max_chain: int | None = MAX_CHAIN,
+        max_hosts_per_domain: int | None = MOST_HOSTS,
         most_counted: int = 100_000,
     ) -> None:
         if max_pages_per_host is not None:
@@ -81,6 +87,9 @@ class TrapGuard:
         self._chains: Chains | None = None
         if max_chain is not None:
             self._chains = Chains(_check("max_chain", max_chain), most_counted)
+        self._hosts: DomainHosts | None = None
+        if max_hosts_per_domain is not None:
+            self._hosts = DomainHosts(_check("max_hosts_per_domain", max_hosts_per_domain))
         self._pages: dict[str, int] = {}
 
     def refusal(self, url: str, depth: int = 0, found_on: str | None = None) -> str | None:
@@ -101,8 +110,11 @@ class TrapGuard:
             self._dates.add(_DATE.sub("", url))
         if self._chains is not None:
             self._chains.add(url, depth, found_on)
-        if self._max_pages is not None:
-            self._count_page(host(url))
+        with suppress(InvalidURL):  # a row that others wrote may have none; it is set aside later
+            if self._hosts is not None:
+                self._hosts.add(host(url))
+            if self._max_pages is not None:
+                self._count_page(host(url))
 
     def _reason(self, url: str, depth: int, found_on: str | None) -> str | None:
         query = url.find("?")
@@ -118,6 +130,8 @@ class TrapGuard:
             return "trap_query"
         if self._chains is not None and self._chains.add(url, depth, found_on):
             return "trap_chain"
+        if self._hosts is not None and not self._hosts.add(host(url)):
+            return "trap_hosts"
         if self._max_pages is not None and not self._count_page(host(url)):
             return "host_cap"
         return None

@@ -10,6 +10,7 @@ from ...data import Link, Request
 from ..admission.fingerprint import Fingerprint
 from ..admission.seen import Seen
 from ..admission.traps import TrapGuard
+from ..contract import FrontierContract
 from ..hosts.host import HostFacts
 from ..hosts.overflow import NoOverflow, Overflow
 from ..hosts.robots_cache import RobotsFacts
@@ -118,6 +119,14 @@ class Journal(Protocol):
     def found_nearer(self, request: Request, host: str) -> None:
         """Record that *request*, which waits, was found at a smaller depth."""
 
+    def moves(self, hop: Request) -> Outcome | None:
+        """
+        Return None if *hop*, where a request was redirected to, waits in this frontier.
+
+        MOVED means that another frontier has it; another outcome, that it ends here because no
+        frontier can have it.
+        """
+
     def waits_again(self, request: Request) -> None:
         """Record how far *request* has got: its redirects and attempts, and what they have produced."""
 
@@ -140,6 +149,28 @@ class Journal(Protocol):
         """Record all there is, and read nothing more from the overflow."""
 
 
+class CrawlJournal(Protocol):
+    """What a scheduler needs of that in which its crawl is recorded."""
+
+    #: How URLs that were seen are remembered: the setting of this name.
+    duplicate_filter: str
+
+    def open_frontier(self, make: Callable[..., FrontierContract]) -> FrontierContract:
+        """Return the frontier of the crawl; *make* takes a journal, and returns its frontier."""
+
+    def fact(self, name: str) -> Any:
+        """Return the value that was last committed as *name*; None if there is none."""
+
+    def include(self, name: str, figures: Callable[[], Any]) -> None:
+        """Do what Journal.include() does."""
+
+    def fetched_aside(self, request: Request) -> None:
+        """Do what Journal.fetched_aside() does."""
+
+    def write_figures(self) -> None:
+        """Commit the figures of this moment."""
+
+
 class NullJournal:
     """Records nothing: the crawl ends with its process."""
 
@@ -156,6 +187,9 @@ class NullJournal:
         self, found: Request | Link, _key: bytes, _host: str, _awaited_by: str | None
     ) -> Request | Link:
         return found
+
+    def moves(self, _hop: Request) -> None:
+        return None
 
     def _ignore(self, *_: Any) -> None:
         """Do nothing."""

@@ -15,7 +15,7 @@ from ... import url as urls
 from ...data import ids_above
 from ...errors import JobError
 from ..admission.fingerprint import SIZE, Fingerprint
-from ..admission.seen import BloomSeen
+from ..admission.seen import CAPACITY, BloomSeen, Seen, make_seen
 from ..admission.traps import TrapGuard
 from ..budget import CUT_OFF
 from ..hosts.host import HostFacts
@@ -38,8 +38,6 @@ SELECT id FROM urls WHERE typeof(key) != 'blob' OR length(key) != 16 OR typeof(u
 """
 _TURNED_AWAY = "turned_away"
 _BEFORE_ALL = -(2**63)
-#: How many keys the filter has room for at least.
-_LEAST = 700_000
 
 Values = tuple[Any, ...]
 
@@ -57,7 +55,7 @@ class Recovered:
     """
 
     fingerprint: Fingerprint
-    seen: BloomSeen = field(default_factory=BloomSeen)
+    seen: Seen = field(default_factory=BloomSeen)
     turned_away: BloomSeen = field(default_factory=lambda: BloomSeen(capacity=100_000))
     ledger: Ledger = field(default_factory=Ledger)
     waiting: list[Row] = field(default_factory=list)
@@ -77,6 +75,7 @@ def recover(
     *,
     window: int,
     retried: FailedPages | None = None,
+    duplicate_filter: str = "bloom",
 ) -> Recovered:
     """
     Read all of *store*, repair what can be repaired, and let new ids start above the last one.
@@ -90,7 +89,7 @@ def recover(
             retry(change, retried)
         rows, waiting, last = next(store.rows(_COUNTS))
         known = _known_fingerprint(store) if rows else _keep_fingerprint(fingerprint, change)
-        seen = BloomSeen(max(rows, _LEAST))
+        seen = make_seen(duplicate_filter, max(rows, CAPACITY), store.path.parent)
         found = Recovered(known, seen, lost_commits=store.lost_commits)
         _take_figures(store, found)
         found.struck_out, found.suspects = strike(store, change)

@@ -28,8 +28,9 @@ ORDER BY -priority, depth, id LIMIT ?
 #: More than an integer of SQLite can be.
 _TOO_LARGE = 2**63
 
-#: The reason of a link that the page where it was found asks not to follow.
-NOFOLLOW = "nofollow"
+#: Reasons that depend on the page where a link was found, and not on its URL alone: the page asks
+#: not to follow it, or a middleware has dropped it.
+OF_ITS_PAGE = frozenset({"nofollow", "middleware"})
 
 #: A place in a queue: the smallest comes first.
 Rank = tuple[int, int, int]
@@ -173,10 +174,10 @@ def turned_away_key(key: bytes, reason: str) -> bytes:
     """
     Return what a URL that was turned away is remembered by, so that it has one row as such.
 
-    A link with nofollow on one page may be turned away for its own sake on another: it has a
-    row of each kind, since a change of scope brings back only the latter.
+    A link that is turned away because of one page may be turned away for its own sake on another:
+    it has a row of each kind, since a change of scope brings back only the latter.
     """
-    return key[::-1] if reason == NOFOLLOW else key
+    return key[::-1] if reason in OF_ITS_PAGE else key
 
 
 def text_of(url: str) -> str:

@@ -13,6 +13,7 @@ from ...errors import JobError
 from ..admission.fingerprint import Fingerprint
 from ..admission.traps import TrapGuard
 from ..budget import CUT_OFF
+from ..contract import FrontierContract
 from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
@@ -48,6 +49,8 @@ class SqliteJournal:
         self.recovered: Recovered | None = None
         #: The failed pages that are to be fetched again when the frontier begins.
         self.retried: FailedPages | None = None
+        #: How URLs are remembered that were met before: one of DUPLICATE_FILTERS.
+        self.duplicate_filter = "bloom"
         self.marks = AnalysisMarks(self.store.marker)
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
@@ -59,7 +62,12 @@ class SqliteJournal:
 
     def restore(self, traps: TrapGuard, fingerprint: Fingerprint) -> Restored:
         found = recover(
-            self.store, traps, fingerprint, window=self.overflow.window, retried=self.retried
+            self.store,
+            traps,
+            fingerprint,
+            window=self.overflow.window,
+            retried=self.retried,
+            duplicate_filter=self.duplicate_filter,
         )
         self.recovered = self.overflow.found = found
         self._fingerprint = found.fingerprint
@@ -73,6 +81,15 @@ class SqliteJournal:
             robots=facts_of_robots(self.store),
             suspects=found.suspects,
         )
+
+    def open_frontier(self, make: Callable[..., FrontierContract]) -> FrontierContract:
+        return make(self)
+
+    def fact(self, name: str) -> Any:
+        return self.store.fact(name)
+
+    def write_figures(self) -> None:
+        self.commits.write(anyway=True)
 
     def turned_away_before(self) -> Iterator[tuple[Link, str]]:
         query = "SELECT url, depth, found_on, reason FROM urls WHERE status = ?"
@@ -108,7 +125,7 @@ class SqliteJournal:
         return request
 
     def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
-        name = (found.url, reason == rows.NOFOLLOW)
+        name = (found.url, reason in rows.OF_ITS_PAGE)
         if name in self._recorded_lately:
             return
         if len(self._recorded_lately) >= _MOST_RECORDED:
@@ -131,6 +148,9 @@ class SqliteJournal:
         row = rows.moved(request, host, rows.key_of(request, self._fingerprint))
         self.commits.batch.moves.append(row)
         self.commits.changed()
+
+    def moves(self, _hop: Request) -> None:
+        return None
 
     def waits_again(self, request: Request) -> None:
         if request.id not in self._awaited:

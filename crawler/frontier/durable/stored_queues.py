@@ -22,11 +22,9 @@ log = logging.getLogger(__name__)
 
 #: Requests that wait in memory; what comes after them stays in the store.
 WINDOW = 50_000
-#: How many requests of a host are read at a time, at most and at least; and the number left in
-#: memory below which more are read.
+#: How many requests of a host are read at a time, at most; and at least, if there are few hosts.
 _MOST_READ = 500
 _LEAST_READ = 16
-_FEW = 8
 #: How many hosts are read together.
 _HOSTS_READ = 64
 #: Before everything else.
@@ -53,9 +51,10 @@ class StoredQueues:
     """
     Implements Overflow: keeps at most a *window* of requests in memory.
 
-    A host keeps a few requests in memory in any case. When there are too many of it, the end
-    of its queue is forgotten there: it is in the store anyway. What is needed next is read in
-    a greenlet of its own, which ends when nothing is wanted.
+    A host keeps a few requests in memory in any case, only one if there are more hosts than the
+    window has places. When there are too many of it, the end of its queue is forgotten there: it
+    is in the store anyway. What is needed next is read in a greenlet of its own, which ends when
+    nothing is wanted.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class StoredQueues:
 
     def refill(self, host: Host) -> None:
         queue = self._queues.get(host.name)
-        if queue is None or queue.is_wanted or host.queue.size >= _FEW:
+        if queue is None or queue.is_wanted or host.queue.size > self._least // 2:
             return
         queue.is_wanted = True
         self._wanted.append(host)
@@ -133,12 +132,17 @@ class StoredQueues:
         if self.reading is not None:
             self.reading.join()
 
+    @property
+    def _least(self) -> int:
+        """How many requests of a host may be in memory, however many there are in all."""
+        return max(1, min(_LEAST_READ, self.window // max(1, self._receiver.hosts)))
+
     # -- making room --------------------------------------------------------------------------
 
     def _make_room(self, host: Host) -> None:
         """Let the second half of what waits for *host* be in the store only."""
         queue = host.queue
-        least = max(_LEAST_READ, queue.size // 2)
+        least = max(self._least, queue.size // 2)
         stored = self._queues.get(host.name)
         if stored is not None and stored.arrived is not None:
             return
@@ -187,7 +191,7 @@ class StoredQueues:
 
     def _read_some(self, hosts: list[Host]) -> None:
         room = (self.window - self._receiver.in_memory) // len(hosts)
-        most = max(_LEAST_READ, min(_MOST_READ, room))
+        most = max(self._least, min(_MOST_READ, room))
         wanted = [(host, self._queues[host.name]) for host in hosts if host.name in self._queues]
         self._ended.clear()
         for _, queue in wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 from gevent.pool import Group
 from gevent.socket import getaddrinfo
@@ -15,7 +16,8 @@ class Addresses:
 
     def __init__(self, found: Callable[[Host], None]) -> None:
         self._found = found
-        self._known: dict[str, Address] = {}
+        #: Those of the hosts that are known.
+        self._known: WeakValueDictionary[str, Address] = WeakValueDictionary()
         self._lookups = Group()
 
     def look_up(self, host: Host) -> None:

@@ -153,26 +153,6 @@ class Backoff:
     def is_hopeless(self, failures: int) -> bool:
         return failures >= self._politeness.give_up_after
 
-    def why_resting(self, host: Host) -> str:
-        """Return the name of the rule by which *host*, which is not due yet, rests."""
-        why = host.why_not_due
-        if why != "delay":
-            return why
-        usual = self._politeness.delay if host.delay is None else host.delay
-        pause = self._politeness.pause_of(host)
-        if pause <= usual:
-            return "delay"
-        return "crawl-delay" if pause == host.crawl_delay else "latency"
-
-    def why_limited(self, host: Host) -> str:
-        """Return why *host* gets one request at a time; "" if it gets as many as others."""
-        if host.crawl_delay:
-            return "crawl-delay"
-        if host.failures < self._politeness.probe_after:
-            return ""
-        worst = max((host.failing or {}).values(), key=lambda one: one.failures, default=None)
-        return "" if worst is None else worst.why
-
     def _failing(self, host: Host, origin: str) -> FailingOrigin:
         host.failing = host.failing or {}
         failing = host.failing.get(origin)

@@ -43,7 +43,7 @@ class HostFacts(NamedTuple):
 class Address:
     """An IP address that hosts share; those *waiting* are due, but the address is not."""
 
-    __slots__ = ("in_flight", "ready_at", "waiting", "wakes_at")
+    __slots__ = ("__weakref__", "in_flight", "ready_at", "waiting", "wakes_at")
 
     def __init__(self) -> None:
         self.in_flight = 0

@@ -31,6 +31,7 @@ class HostQueues:
         politeness: Politeness,
         hosts: HostSchedule,
         nearest: NearestDepth,
+        wakeup: Wakeup,
         clock: Callable[[], float],
     ) -> None:
         #: No request is sent to them any more.
@@ -40,7 +41,7 @@ class HostQueues:
         self._nearest = nearest
         self._clock = clock
         self._addresses = Addresses(found=self.unpark)
-        self._wakeup = Wakeup()
+        self.wakeup = wakeup
 
     def __len__(self) -> int:
         return self._hosts.queued - len(self._nearest)
@@ -79,18 +80,18 @@ class HostQueues:
     def put(self, host: Host, found: Request | Link, *, first: bool = False) -> None:
         self._nearest.enter(found)
         self._hosts.put(host, found, self._clock(), first=first)
-        self._wakeup.wake_before(host.due())
+        self.wakeup.wake_before(host.due())
 
     def put_later(self, host: Host, request: Request, due: float, now: float) -> None:
         self._hosts.put_later(host, request, due, now)
-        self._wakeup.wake_before(host.due())
+        self.wakeup.wake_before(host.due())
 
     def ask(self, robots_request: Request, now: float) -> None:
         """Put a request for a robots.txt before all that waits for its host."""
         host = self.host_of(robots_request.url)
         host.robots_requests = [*(host.robots_requests or ()), robots_request]
         self._hosts.schedule(host, now)
-        self._wakeup.wake_before(host.due())
+        self.wakeup.wake_before(host.due())
 
     def pull(self, host: Host) -> Request | None:
         """Take out the next request of *host*; return None if none may be taken."""
@@ -127,30 +128,30 @@ class HostQueues:
 
     # -- sleep and wake -----------------------------------------------------------------------
 
-    def sleep(self, now: float, free_at: float) -> None:
-        """Wait until a request is due, but not before *free_at*; or until woken."""
+    def next_due(self, now: float, free_at: float) -> float | None:
+        """Return when a request is due, but not before *free_at*; None if none waits for its time."""
         due = self._hosts.first()
         until = None if due is None else due[0]
         kept = self._hosts.shares.kept_until
         if kept > now and self._hosts.shares.holds_back:
             until = kept if until is None else min(until, kept)
-        self._wakeup.sleep(now, None if until is None else max(until, free_at))
+        return None if until is None else max(until, free_at, now)
 
     def wake(self) -> None:
-        self._wakeup.wake()
+        self.wakeup.wake()
 
     def wake_after(self, host: Host) -> None:
         """Wake the sleepers if *host*, or one that shares its address or slots, may be due earlier."""
         if host.address is not None or self._hosts.shares.holds_back:
-            self._wakeup.wake()
+            self.wakeup.wake()
         else:
-            self._wakeup.wake_before(host.due())
+            self.wakeup.wake_before(host.due())
 
     def unpark(self, host: Host) -> None:
         host.parked = ""
         self._hosts.schedule(host, self._clock())
-        self._wakeup.wake_before(host.due())
+        self.wakeup.wake_before(host.due())
 
     def close(self) -> None:
         self._addresses.close()
-        self._wakeup.wake()
+        self.wakeup.wake()

@@ -23,6 +23,10 @@ class Receiver(Protocol):
     def in_memory(self) -> int:
         """How many requests wait in memory."""
 
+    @property
+    def hosts(self) -> int:
+        """How many hosts are known."""
+
     def forget_last(self, host: Host, last: Request) -> bool:
         """Take the *last* request of *host* out of memory; return whether it counted."""
 

@@ -105,6 +105,26 @@ class Politeness:
             return 1
         return self.per_host
 
+    def why_resting(self, host: Host) -> str:
+        """Return the name of the rule by which *host*, which is not due yet, rests."""
+        why = host.why_not_due
+        if why != "delay":
+            return why
+        usual = self.delay if host.delay is None else host.delay
+        pause = self.pause_of(host)
+        if pause <= usual:
+            return "delay"
+        return "crawl-delay" if pause == host.crawl_delay else "latency"
+
+    def why_limited(self, host: Host) -> str:
+        """Return why *host* gets one request at a time; "" if it gets as many as others."""
+        if host.crawl_delay:
+            return "crawl-delay"
+        if host.failures < self.probe_after:
+            return ""
+        worst = max((host.failing or {}).values(), key=lambda one: one.failures, default=None)
+        return "" if worst is None else worst.why
+
     def growing_wait(self, first: float, times: int) -> float:
         """Return *first* seconds, doubled for each time after the first, plus jitter."""
         wait = min(first * 2.0 ** min(times - 1, 40), self.max_backoff)

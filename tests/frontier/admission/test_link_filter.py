@@ -79,7 +79,7 @@ def visit(crawl):
     """Take what is next, if anything waits, and settle it; return what it was."""
     if not len(crawl.view):
         return None
-    with gevent.Timeout(5, AssertionError(f"{crawl} lets nothing be taken")):
+    with gevent.Timeout(120, AssertionError(f"{crawl} lets nothing be taken")):
         taken = crawl.take()
     request = taken.request
     crawl.fetched(taken, Response(request.url, 200, request=request))
@@ -90,7 +90,7 @@ def visit(crawl):
 def cut_off(crawl):
     """Let nothing more be taken; what waits in the store only is read, and ends as well."""
     crawl.cut_off("page_limit")
-    assert crawl.join(5)
+    assert crawl.join(120)
 
 
 def play(steps, quick, slow):
@@ -167,7 +167,7 @@ def test_what_was_seen_and_is_forgotten_is_known_again(max_depth):
         assert turned_away(one, "http://a.test/x", 1)
         # It waits, and where depth matters it may wait nearer to the start.
         assert turned_away(one, "http://a.test/y", 1) == (max_depth is None)
-        assert not turned_away(one, "http://a.test/x#part", 1)
+        assert turned_away(one, "http://a.test/x#part", 1)
         assert not turned_away(one, "http://a.test/new", 1)
 
 
@@ -222,3 +222,14 @@ def test_a_link_that_one_page_has_twice_is_let_in_once():
 
     assert one.view.counts().admitted == 1
     assert one.view.counts().turned_away == {"seen": 3}
+
+
+def test_links_to_the_parts_of_a_page_are_remembered_as_one():
+    crawl = frontier(max_depth=None)
+
+    parts = [f"http://a.test/x#part{number}" for number in range(1000)]
+    crawl.admit_many(Links(parts, 1, "http://a.test/"))
+
+    assert len(crawl._links) == 1
+    assert crawl.view.counts().turned_away == {"seen": 999}
+    assert crawl.view.counts().pending == 1

@@ -441,3 +441,12 @@ def test_a_star_accepts_every_host_and_nothing_but_http():
     assert scope.refusal("http://anything.example/", 9) is None
     assert scope.refusal("https://10.0.0.1:99/", 9) is None
     assert scope.refusal("ftp://anything.example/", 0) == "scheme"
+
+
+def test_files_may_be_anywhere_except_where_no_url_may_be():
+    scope = Scope(["site.test"], 1, include=["/page/"], exclude=["secret"]).for_files
+
+    assert scope.refusal("http://elsewhere.test/a.png", 9) is None
+    assert scope.refusal("http://site.test/secret.png", 0) == "exclude"
+    assert scope.refusal("ftp://site.test/a.png", 0) == "scheme"
+    assert scope.refusal("http://site.test/" + "a" * 3000, 0) == "length"

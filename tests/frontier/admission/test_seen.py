@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.admission.fingerprint import Fingerprint
-from crawler.frontier.admission.seen import BloomSeen, ExactSeen, MmapSeen
+from crawler.frontier.admission.seen import (
+    BloomSeen,
+    ExactSeen,
+    MmapSeen,
+    TemporaryMmapSeen,
+    check_duplicate_filter,
+)
 
 fingerprint = Fingerprint()
 
@@ -35,17 +41,25 @@ def mapped(tmp_path):
         seen.close()
 
 
-@pytest.fixture(params=["exact", "bloom", "mmap"])
+@pytest.fixture
+def temporary(tmp_path):
+    pytest.importorskip("pybloomfilter")
+    return lambda **options: TemporaryMmapSeen(directory=tmp_path, **options)
+
+
+def made(request):
+    return BloomSeen if request.param == "bloom" else request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["exact", "bloom", "mapped", "temporary"])
 def make(request):
     """Make a Seen of each kind, with options for those that take any."""
-    if request.param == "exact":
-        return lambda **options: ExactSeen()
-    return BloomSeen if request.param == "bloom" else request.getfixturevalue("mapped")
+    return (lambda **options: ExactSeen()) if request.param == "exact" else made(request)
 
 
-@pytest.fixture(params=["bloom", "mmap"])
+@pytest.fixture(params=["bloom", "mapped", "temporary"])
 def make_bloom(request):
-    return BloomSeen if request.param == "bloom" else request.getfixturevalue("mapped")
+    return made(request)
 
 
 def test_a_key_is_new_once(make):
@@ -83,6 +97,34 @@ def test_to_ask_for_a_key_is_not_to_add_it(make):
 
     assert [key in seen for key in (*added, *others, *others)] == [True] * 3 + [False] * 6
     assert len(seen) == 3
+
+
+def test_many_keys_can_be_added_at_once(make):
+    seen = make(capacity=10)
+    seen.add(keys(1)[0])
+    seen.update(keys(1, 50))
+
+    assert len(seen) == 50
+    assert not any(map(seen.add, keys(50)))
+    assert seen.add(keys(50, 51)[0])
+
+
+def test_nothing_is_left_of_temporary_files(temporary, tmp_path):
+    seen = temporary(capacity=10)
+    seen.update(keys(50))
+
+    assert not list(tmp_path.iterdir())
+    assert not any(map(seen.add, keys(50)))
+
+
+def test_a_filter_that_cannot_be_had_is_refused_with_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pybloomfilter", None)
+
+    check_duplicate_filter("bloom")
+    with pytest.raises(ValueError, match=r"needs pybloomfiltermmap3: .*mmap"):
+        check_duplicate_filter("mmap")
+    with pytest.raises(ValueError, match="one of bloom, exact, mmap, off, not 'set'"):
+        check_duplicate_filter("set")
 
 
 def test_an_empty_one_has_no_keys(make):

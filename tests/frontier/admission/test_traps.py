@@ -268,3 +268,12 @@ def test_an_ordinary_url_costs_little():
         guard.refusal(url)
 
     assert (time.process_time() - started) / len(urls) < 100e-6
+
+
+@pytest.mark.parametrize("max_pages_per_host", [None, 5])
+def test_what_an_earlier_run_stored_may_be_no_url(max_pages_per_host):
+    """A job directory can have rows that no crawl of ours has written."""
+    guard = TrapGuard(max_pages_per_host=max_pages_per_host)
+
+    guard.count("")
+    guard.count("no url")

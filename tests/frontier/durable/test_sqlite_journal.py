@@ -328,7 +328,7 @@ def test_what_a_callback_waited_for_belongs_to_its_page(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    assert life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
+    assert life.frontier.admit(Request("http://a.test/part"), page, is_awaited=True) is None
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.settle(part, DONE)
@@ -339,7 +339,7 @@ def test_what_a_callback_waited_for_belongs_to_its_page(life):
 
     page = take(frontier)
     answer(frontier, page)
-    assert frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
+    assert frontier.admit(Request("http://a.test/part"), page, is_awaited=True) is None
     part = take(frontier)
     answer(frontier, part)
     frontier.settle(part, DONE)
@@ -469,7 +469,7 @@ def test_what_a_callback_could_not_wait_for_is_no_page_of_its_own(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id)
+    life.frontier.admit(Request("http://a.test/part"), page, is_awaited=True)
     life.frontier.cut_off("time_limit")
     life.frontier.settle(page, DONE)
 
@@ -483,7 +483,7 @@ def test_what_a_callback_waited_for_goes_back_with_its_page(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id)
+    life.frontier.admit(Request("http://a.test/part"), page, is_awaited=True)
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.put_back(page)
@@ -492,7 +492,7 @@ def test_what_a_callback_waited_for_goes_back_with_its_page(life):
     frontier = life.again()
 
     page = take(frontier)
-    assert frontier.admit(Request("http://a.test/part"), awaited_by=page.request.id) is None
+    assert frontier.admit(Request("http://a.test/part"), page, is_awaited=True) is None
 
 
 @pytest.mark.parametrize("made_up", ["f" * 32, "ffffffff_ffff", "-1", "0xffffffffffff", "id"])
@@ -530,9 +530,7 @@ def test_what_a_callback_asks_for_after_a_limit_was_reached_is_no_page_of_its_ow
     page = take(life.frontier)
     answer(life.frontier, page)
     life.frontier.cut_off("page_limit")
-    assert (
-        life.frontier.admit(Request("http://a.test/x"), awaited_by=page.request.id) == "page_limit"
-    )
+    assert life.frontier.admit(Request("http://a.test/x"), page, is_awaited=True) == "page_limit"
     life.frontier.settle(page, DONE)
 
     assert life.again().view.idle
@@ -543,9 +541,7 @@ def test_what_a_callback_waits_for_may_carry_anything(life):
     life.frontier.admit(Request("http://a.test/"))
     page = take(life.frontier)
     answer(life.frontier, page)
-    life.frontier.admit(
-        Request("http://a.test/x", meta={"any": object()}), awaited_by=page.request.id
-    )
+    life.frontier.admit(Request("http://a.test/x", meta={"any": object()}), page, is_awaited=True)
     part = take(life.frontier)
     answer(life.frontier, part)
     life.frontier.settle(part, DONE)

@@ -29,6 +29,25 @@ def test_a_long_queue_stays_on_disk(tmp_path):
     life.end()
 
 
+def test_of_many_hosts_each_keeps_one_request_in_memory(tmp_path):
+    hosts, window = 300, 100
+    life = Life(tmp_path, window=window)
+    for n in range(hosts * 10):
+        life.frontier.admit(Link(f"http://h{n % hosts}.a.test/{n}", 1, None))
+    assert life.frontier._parts.hosts.queued <= window + hosts
+
+    frontier = life.again()
+    urls = [visit(frontier).url for _ in range(hosts)]
+    while (reading := life.journal.overflow.reading) is not None:
+        reading.join(timeout=120)
+    assert frontier._parts.hosts.queued <= window + hosts
+    urls += [visit(frontier).url for _ in range(hosts * 9)]
+
+    assert sorted(urls) == sorted(f"http://h{n % hosts}.a.test/{n}" for n in range(hosts * 10))
+    assert frontier.view.idle
+    life.end()
+
+
 def test_priority_and_depth_hold_across_the_window(tmp_path):
     life = Life(tmp_path, window=40)
     order = Random(5)
@@ -53,7 +72,7 @@ def test_cutting_off_settles_what_is_on_disk_too(tmp_path):
 
     life.frontier.cut_off("page_limit")
 
-    assert life.frontier.join(timeout=10)
+    assert life.frontier.join(timeout=120)
     assert life.frontier.view.counts().refused == {"page_limit": 1000}
     life.end()
 
@@ -65,7 +84,7 @@ def test_nothing_is_lost_that_arrives_while_others_of_its_host_are_read(tmp_path
     overflow = life.journal.overflow
     for n in range(400):
         frontier.admit(Link(f"http://a.test/{n}", chance.randrange(40), None))
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         for round_ in range(20):
             with commits._turn:
                 while overflow.reading is None:

