@@ -10,6 +10,8 @@ CrawlerError
 ├── NoModule             the registrar has no such module
 ├── Unwritable           a value in a request cannot be stored, or sent to another process
 ├── JobError             a job directory cannot be used or written to
+├── ClusterError         Redis, or the job of a cluster there, cannot be used
+│   └── RedisAway        Redis does not answer
 ├── Refusal              raised by a middleware: this one request is settled as refused
 ├── Unfinished           raised by a processor that cannot continue: the crawl is stopped
 ├── Retry                raised by a middleware: the request is tried again later
@@ -56,7 +58,11 @@ class Refused(CrawlerError):
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         shown = ", ".join(f"{url} ({reason})" for url, reason in list(reasons.items())[:5])
-        super().__init__(f"no first request was admitted: {shown or 'there was none'}")
+        if not shown:
+            shown = "there was none; set start_urls, or yield requests from start()"
+        elif "invalid" in reasons.values():
+            shown += "; a URL needs http:// or https:// and a host"
+        super().__init__(f"no first request was admitted: {shown}")
         self.reasons = dict(reasons)
 
     def __reduce__(self) -> tuple[type[Refused], tuple[dict[str, str]]]:
@@ -81,6 +87,14 @@ class NoModule(CrawlerError):
 
 class JobError(CrawlerError):
     """A job directory is in use, damaged, of another version, or not writable."""
+
+
+class ClusterError(CrawlerError):
+    """Redis, or the job of a cluster that it holds, cannot be used."""
+
+
+class RedisAway(ClusterError):
+    """Redis does not answer: it is not running, cannot be reached, or is loading its data."""
 
 
 class Unwritable(CrawlerError, ValueError):
@@ -113,7 +127,13 @@ class Refusal(CrawlerError):
 
 
 class Unfinished(CrawlerError):
-    """Raised by a processor to stop the crawl; the next crawl of the job repeats the page."""
+    """
+    Raised by a processor to stop the crawl; the next crawl of the job repeats the page.
+
+    *reason* is why the crawl has ended.
+    """
+
+    reason = "output_closed"
 
 
 class Retry(CrawlerError):
@@ -134,8 +154,8 @@ class FetchError(CrawlerError):
 
     *kind* is stable, so that failures can be counted and decided on: dns, connect, tls,
     timeout, too_large, truncated, bad_encoding, protocol, proxy, bad_request,
-    blocked_address, descriptors (this process has no file descriptor left), not_archived or
-    network.
+    blocked_address, descriptors (this process has no file descriptor left), disk (the file for
+    the body cannot be written), not_archived or network.
     """
 
     def __init__(self, kind: str, detail: str) -> None:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
 
-from .data import Headers, Request, Response
+from .data import Headers, Request, Response, SavedBody
 from .errors import (
     AnalyzeError,
     DownloadError,
@@ -119,6 +120,8 @@ def response_to_dict(response: Response, *, raw: bool = False) -> dict[str, Any]
         data["flags"] = sorted(response.flags)
     if response.found:
         data["found"] = [request_to_dict(found, raw=raw) for found in response.found]
+    if response.saved:
+        data["saved"] = asdict(response.saved)
     return data
 
 
@@ -131,6 +134,8 @@ def response_from_dict(data: Mapping[str, Any]) -> Response:
     fields["body"] = _decoded(fields.get("body", b""))
     fields["flags"] = frozenset(fields.get("flags", ()))
     fields["found"] = tuple(map(request_from_dict, fields.get("found", ())))
+    if "saved" in fields:
+        fields["saved"] = SavedBody(**fields["saved"])
     return Response(**fields)
 
 

@@ -2,6 +2,7 @@ import copy
 import dataclasses
 import io
 from collections import UserDict
+from pathlib import Path
 from types import MappingProxyType
 
 import attrs
@@ -164,6 +165,17 @@ def test_a_timeout_that_leaves_no_time_is_refused(timeout):
 def test_a_depth_below_zero_is_refused():
     with pytest.raises(ValueError, match="depth must be 0 or more"):
         Request(URL, depth=-1)
+
+
+@pytest.mark.parametrize("path", ["", b"file", "a\0b"])
+def test_a_file_that_cannot_be_named_is_refused(path):
+    with pytest.raises(ValueError, match="save_to must be the name of a file"):
+        Request("http://site.test/", save_to=path)
+
+
+def test_a_path_to_save_to_is_kept_as_text():
+    assert Request("http://site.test/", save_to=Path("a") / "b").save_to == "a/b"
+    assert Request("http://site.test/", save_to="files/").save_to == "files/"
 
 
 def test_requests_are_equal_when_they_ask_for_the_same_whatever_their_id():
@@ -517,3 +529,20 @@ def test_anything_else_is_not_an_item_and_has_no_fields(value):
 )
 def test_what_flows_through_a_crawl_is_not_an_item_itself(value):
     assert not is_item(value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"url": None}, "url must be text, not None: has a selector found nothing?"),
+        (
+            {"url": "http://a.test/", "cookies": [{"name": "a"}]},
+            "cookies must be a mapping of names",
+        ),
+    ],
+)
+def test_fields_of_a_wrong_type_are_named(fields, complaint):
+    with pytest.raises(ValueError) as info:
+        Request(**fields)
+
+    assert str(info.value).startswith(complaint)

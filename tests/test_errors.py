@@ -134,7 +134,12 @@ def test_a_refusal_of_many_shows_a_few_and_keeps_all():
 
 
 def test_refused_without_requests_says_that_there_was_none():
-    assert str(Refused({})) == "no first request was admitted: there was none"
+    assert str(Refused({})) == (
+        "no first request was admitted: there was none; set start_urls, or yield requests from start()"
+    )
+    assert str(Refused({"example.org": "invalid"})).endswith(
+        "example.org (invalid); a URL needs http:// or https:// and a host"
+    )
 
 
 def test_the_reasons_of_a_refusal_are_its_own():

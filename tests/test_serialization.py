@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Headers, Request, Response, SavedBody
 from crawler.errors import DownloadError, FetchError, ModuleError, Unwritable
 from crawler.serialization import (
     error_from_dict,
@@ -47,6 +47,7 @@ requests = st.builds(
     found_on=st.none() | texts,
     redirects=st.lists(texts, max_size=2).map(tuple),
     attempts=st.lists(texts, max_size=2).map(tuple),
+    save_to=st.none() | st.just("files/"),
 )
 
 
@@ -163,7 +164,7 @@ def test_a_dict_of_something_else_is_refused():
         request_from_dict({"url": URL, "colour": "red"})
     with pytest.raises(ValueError, match="does not describe a request: AttributeError"):
         request_from_dict(["http://site.test/"])
-    with pytest.raises(ValueError, match=r"does not describe a request: .*items"):
+    with pytest.raises(ValueError, match="cookies must be a mapping of names to values, not 'a=b'"):
         request_from_dict({"url": "http://site.test/", "cookies": "a=b"})
     with pytest.raises(ValueError, match="does not describe a request: TypeError"):
         request_from_dict({})
@@ -199,6 +200,12 @@ def test_a_response_comes_back_with_its_request(request, found, body, flags, raw
 
 
 # -- errors -----------------------------------------------------------------------------------
+
+
+def test_a_response_whose_body_is_in_a_file_comes_back_so():
+    response = Response(URL, 200, saved=SavedBody("files/a.png", 3, "abc"))
+
+    assert response_from_dict(through_json(response_to_dict(response))) == response
 
 
 def test_an_error_is_restored_with_its_request_and_its_fetch_error():

@@ -30,11 +30,11 @@ class BodyPrefix:
         self._taken += len(chunk)
         return not self.is_full
 
-    def writer(self, chunks: list[bytes]) -> Callable[[bytes], int | None]:
-        """Return a function by which libcurl adds to *chunks* what is needed, and then ends."""
+    def writer(self, add: Callable[[bytes], object]) -> Callable[[bytes], int | None]:
+        """Return a function by which libcurl will *add* what is needed, and then ends."""
 
         def write(chunk: bytes) -> int | None:
-            chunks.append(chunk)
+            add(chunk)
             return None if self.take(chunk) else 0  # less than has come: an error to libcurl
 
         return write

@@ -18,7 +18,8 @@ class Limits:
     has a timeout of its own; *connect* ends with the TLS handshake; *stall* is the longest
     time without any data. With CurlFetch, time for which a callback keeps the hub from running
     counts for none of them. *body* limits the body as received, and again as decoded, so an
-    exchange never needs more than twice that.
+    exchange never needs more than twice that. *file* and *file_total* replace *body* and *total*
+    where the body is saved to a file.
     """
 
     connect: float = 10.0
@@ -26,6 +27,8 @@ class Limits:
     stall: float = 30.0
     body: int = 10 * MIB
     headers: int = 256 * 1024
+    file: int = 1024 * MIB
+    file_total: float = 3600.0
 
     def __post_init__(self) -> None:
         for limit in fields(self):

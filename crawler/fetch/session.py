@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from io import BytesIO
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import gevent
 
-from ..data import BODY_PREFIX, Headers, Request, Response
+from ..body_file import BodyFile, is_saved
+from ..data import BODY_PREFIX, Headers, Request, Response, SavedBody
 from ..errors import FetchError
 from ..http import content_coding as coding
 from .address_guard import AddressGuard, AllowAddress, any_address
@@ -59,7 +61,8 @@ class SessionFetch:
 
     def __call__(self, request: Request) -> Response:
         check(request)
-        timeout = request.timeout or self.limits.total
+        usual = self.limits.total if request.save_to is None else self.limits.file_total
+        timeout = request.timeout or usual
         timer = gevent.Timeout(timeout)
         try:
             with timer, self._guarded(request):
@@ -99,13 +102,16 @@ class _Exchange:
         self._began = time.monotonic()
         size = request.meta.get(BODY_PREFIX)
         self._prefix = None if size is None else BodyPrefix(size)
+        self._saved: SavedBody | None = None
+        #: When the body began.
+        self._answered = self._began
 
     def run(self) -> Response:
         with _fetch_errors("network"):
             reply = self._send()
         if not reply._content_consumed:  # noqa: SLF001 - a hook of the user has sent it again
             self._read(reply)
-        elapsed = time.monotonic() - self._began
+        elapsed = (self._answered if self._saved else time.monotonic()) - self._began
         headers = Headers(reply.raw.headers.items())
         flags = frozenset({"truncated"} if self._prefix and self._prefix.is_cut else ())
         return Response(
@@ -116,6 +122,7 @@ class _Exchange:
             self._request,
             elapsed,
             flags,
+            saved=self._saved,
         )
 
     def _send(self) -> Any:
@@ -151,9 +158,7 @@ class _Exchange:
         try:
             with _fetch_errors("truncated"):
                 self._check_head(reply)
-                body = b"".join(self._chunks(reply.raw))
-                coded = reply.headers.get("content-encoding", "")
-                reply._content = self._decoded(body, coded)  # noqa: SLF001
+                reply._content = self._body(reply)  # noqa: SLF001
                 reply._content_consumed = True  # noqa: SLF001
             if self._prefix is not None and self._prefix.is_full:
                 reply.raw.close()
@@ -161,22 +166,39 @@ class _Exchange:
             reply.raw.close()
             raise
 
-    def _decoded(self, body: bytes, coded: str) -> bytes:
+    def _body(self, reply: Any) -> bytes:
+        coded = reply.headers.get("content-encoding", "")
+        target = self._request.save_to
+        if target is not None and is_saved(self._request, reply.status_code):
+            typed = reply.headers.get("content-type", "")
+            self._saved = self._save(reply.raw, BodyFile(target, self._limits.file), coded, typed)
+            return b""
+        body = BytesIO()  # not a list: a server may send a body in millions of pieces
+        body.writelines(self._chunks(reply.raw, self._limits.body))
         if self._prefix is not None:
-            return self._prefix.decoded(body, coded)
-        return coding.decode(body, coded, self._limits.body)
+            return self._prefix.decoded(body.getvalue(), coded)
+        return coding.decode(body.getvalue(), coded, self._limits.body)
+
+    def _save(self, raw: Any, file: BodyFile, coded: str, typed: str) -> SavedBody:
+        self._answered = time.monotonic()
+        try:
+            for chunk in self._chunks(raw, self._limits.file):
+                file.write(chunk)
+            return file.save(coded, typed)
+        finally:
+            file.discard()
 
     def _check_head(self, reply: Any) -> None:
         if reply.status_code < http.HTTPStatus.OK:
             raise FetchError("protocol", f"{reply.status_code} is not a final status")
         self._limits.check_headers(sum(map(len, chain(*reply.raw.headers.items()))))
 
-    def _chunks(self, raw: Any) -> Iterator[bytes]:
+    def _chunks(self, raw: Any, max_size: int) -> Iterator[bytes]:
         size = 0
         while chunk := raw.read1(65536, decode_content=False):
             size += len(chunk)
             if self._prefix is None:
-                coding.check_body_size(size, self._limits.body)
+                coding.check_body_size(size, max_size)
             if time.monotonic() - self._began > self._timeout:
                 raise _expired(self._timeout)
             yield chunk

@@ -32,6 +32,7 @@ _options = attrgetter(
     "proxy",
     "callback",
     "cb_kwargs",
+    "save_to",
     "errback",
     "dont_filter",
 )
@@ -189,7 +190,7 @@ def _datum(found: Any, origin: Response | ModuleError, parse: Parser) -> Found:
         return found_in(origin, found)
     if is_item(found):
         return Item(found, origin.request)
-    if isinstance(found, LostItem):
+    if isinstance(found, LostItem | Links):
         return found
     raise TypeError(
         f"{name_of(parse)} yielded {found!r:.200}, not a request, a URL, a mapping or a dataclass"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from gevent import GreenletExit, Timeout
 
+from .._words import counted
 from ..data import Request
 from ..errors import FetchError, ModuleError, Refusal, Retry, TimeLimit
 from .mid import LETTERS, MID, SerialNumbers
@@ -132,7 +133,15 @@ def name_of(function: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Return type and text of *error*, even if its own __str__ raises."""
+    """
+    Return type and text of *error*, even if its own __str__ raises.
+
+    A group is described by its first failure, and the number of the others.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        others = len(error.exceptions) - 1
+        first = describe(error.exceptions[0])
+        return f"{first} (and {counted(others, 'other failure')})" if others else first
     try:
         text = str(error)
     except Exception:

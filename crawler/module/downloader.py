@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from ..body_file import saved
 from ..data import Request, Response
 from ..errors import DownloadError
 from .base import Module, name_of
@@ -47,6 +48,8 @@ class Downloader(Module):
                 )
             if response.request is not request and response.request.id != request.id:
                 response = response.replace(request=request)
+            if request.save_to is not None:  # other fetch functions than ours do not know it
+                response = saved(response)
         except BaseException as cause:
             self._fail(counts, began, request, cause)
             raise

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..data import Item, is_item
-from ..errors import DropItem, PipelineError
+from ..errors import DropItem, PipelineError, Unfinished
 from .base import Module, name_of, one_of
 
 #: Takes the user's value and returns the value for the next processor, or raises DropItem.
@@ -18,8 +18,8 @@ class Pipeline(Module):
     Passes an item's value through the *processors*, in order.
 
     A processor owns the value while it works on it and may change it. When a processor fails,
-    the next one gets the last valid value, unless *fail_fast* ends the item there. *keep* is
-    called with the finished item, which has the request it came from.
+    the next one gets the last valid value, unless *fail_fast* or Unfinished ends the item there.
+    *keep* is called with the finished item, which has the request it came from.
     """
 
     letter = "P"
@@ -62,6 +62,8 @@ class Pipeline(Module):
                 if not failures:
                     raise
                 break  # the earlier failure counts, and is reported
+            except Unfinished:
+                raise
             except self.passing:
                 raise
             except BaseException as failure:  # user code may raise anything

@@ -168,6 +168,7 @@ def test_all_failures_are_reported_together():
     _, error, _ = analyze(*[functools.partial(fail, number) for number in range(3)])
 
     assert isinstance(error.__cause__, ExceptionGroup)
+    assert error.reason == "ValueError: 0 (and 2 other failures)"
     assert [failure.args for failure in error.__cause__.exceptions] == [(0,), (1,), (2,)]
 
 
@@ -233,6 +234,7 @@ OPTIONS = {
     "callback": "parse_next",
     "errback": "failed_next",
     "dont_filter": True,
+    "save_to": "files/",
 }
 #: Fields that are set anew when a request is found: where it was found, and what happened before.
 HISTORY = {
@@ -454,7 +456,7 @@ def test_an_analysis_can_be_killed_while_its_parser_waits():
 
     consumer = gevent.spawn(consume)
     gevent.idle()
-    consumer.kill(timeout=5)
+    consumer.kill(timeout=120)
 
     assert found == [1]
     assert analyzer.counts.handling == 0

@@ -55,7 +55,7 @@ def test_downloads_a_page_and_keeps_the_depth_of_its_request(site):
     downloader = Downloader(fetch)
     request = Request(site + "/robots.txt", depth=4)
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         response = downloader.download(request)
 
     assert response.reader().readline() == b"User-agent: *\n"
@@ -69,7 +69,7 @@ def test_downloads_a_page_and_keeps_the_depth_of_its_request(site):
 def test_any_status_is_an_answer(site, path, status):
     downloader = Downloader(fetch)
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         response = downloader.download(Request(site + path))
 
     assert response.status == status
@@ -80,7 +80,7 @@ def test_a_server_that_does_not_answer_is_a_timeout(site):
     downloader = Downloader(fetch)
     request = Request(site + "/slow", timeout=0.05)
 
-    with pytest.raises(DownloadError) as caught, gevent.Timeout(30):
+    with pytest.raises(DownloadError) as caught, gevent.Timeout(120):
         downloader.download(request)
 
     assert caught.value.kind == "timeout"
@@ -91,7 +91,7 @@ def test_a_server_that_does_not_answer_is_a_timeout(site):
 def test_a_missing_server_is_a_failure():
     request = Request("http://127.0.0.1:1/")
 
-    with pytest.raises(DownloadError, match=r"127\.0\.0\.1:1/") as caught, gevent.Timeout(30):
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1:1/") as caught, gevent.Timeout(120):
         Downloader(fetch).download(request)
 
     assert isinstance(caught.value.__cause__, OSError)
@@ -153,3 +153,22 @@ def test_what_is_being_received_is_known_to_the_fetch_function_or_to_nobody():
     assert Downloader(Fetch()).receiving() == 7
     assert Downloader(Fetch().__call__).receiving() == 0
     assert Downloader(Fetch().__call__, receiving=lambda: 5).receiving() == 5
+
+
+def test_a_body_is_saved_by_whichever_fetch_function(tmp_path):
+    downloader = Downloader(lambda request: Response(request.url, 200, body=b"x", request=request))
+
+    response = downloader.download(Request(URL, save_to=tmp_path / "file"))
+
+    assert (response.body, response.size) == (b"", 1)
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
+def test_a_file_that_cannot_be_written_is_a_failed_download(tmp_path):
+    downloader = Downloader(lambda request: Response(request.url, 200, body=b"x", request=request))
+    (tmp_path / "file").touch()
+
+    with pytest.raises(DownloadError) as caught:
+        downloader.download(Request(URL, save_to=tmp_path / "file" / "deeper"))
+
+    assert caught.value.kind == "disk"

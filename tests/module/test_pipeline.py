@@ -5,7 +5,7 @@ import pytest
 from gevent.event import Event
 
 from crawler.data import Item, Request
-from crawler.errors import DropItem, PipelineError
+from crawler.errors import DropItem, PipelineError, Unfinished
 from crawler.module import Pipeline
 
 REQUEST = Request("http://site.test/")
@@ -102,7 +102,7 @@ def test_an_item_dropped_after_the_counts_were_cleared_belongs_to_the_old_counts
     go = Event()
 
     def wait_and_drop(value):
-        go.wait(timeout=30)
+        go.wait(timeout=120)
         raise DropItem
 
     pipeline = Pipeline(wait_and_drop)
@@ -112,7 +112,7 @@ def test_an_item_dropped_after_the_counts_were_cleared_belongs_to_the_old_counts
     pipeline.clear()
     go.set()
 
-    assert call.get(timeout=30) is None
+    assert call.get(timeout=120) is None
     assert (pipeline.counts.called, pipeline.counts.dropped) == (0, 0)
 
 
@@ -232,3 +232,16 @@ def test_the_summary_has_the_figures_of_a_pipeline(fail_fast):
     summary = pipeline.summary()
 
     assert summary.extra == {"fail_fast": fail_fast, "processor_number": 2, "dropped": 1}
+
+
+def test_nothing_more_is_done_to_an_item_that_cannot_be_finished_now():
+    later = []
+
+    def put_off(value):
+        raise Unfinished("the disk is full")
+
+    with pytest.raises(PipelineError) as caught:
+        Pipeline(put_off, later.append).send(item())
+
+    assert isinstance(caught.value.__cause__, Unfinished)
+    assert later == []

@@ -66,11 +66,13 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
     """Return the error for *failure*, with which the transfer of *request* by *handle* ended."""
     code, text = failure
     text = text or handle.easy.errstr()
+    if handle.receiver is not None and handle.receiver.failure is not None:
+        return handle.receiver.failure
     if handle.is_lost:
         return FetchError("network", "the server closed the connection, or refused the request")
-    if handle.blocked_address and code in _BLOCKED:
-        return FetchError("blocked_address", handle.blocked_address)
-    if handle.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and none_left()):
+    if handle.sockets.blocked_address and code in _BLOCKED:
+        return FetchError("blocked_address", handle.sockets.blocked_address)
+    if handle.sockets.out_of_descriptors or (code in _WITHOUT_DESCRIPTORS and none_left()):
         return FetchError("descriptors", "this process has no file descriptor left")
     if code == _E_PROXY:
         answer = handle.easy.getinfo(pycurl.PROXY_ERROR)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from typing import Any, TypeAlias
 
 import pycurl
-from gevent.monkey import get_original
 
 from ...data import BODY_PREFIX, Headers, Request, Response
 from ...errors import FetchError
 from ...http import content_coding as coding
-from ..address_guard import AllowAddress, refusal
+from ..address_guard import AllowAddress
 from ..body_prefix import BodyPrefix
-from ..file_descriptors import is_out_of_descriptors
+from ..file_receiver import FileReceiver
 from ..limits import Limits
+from .guarded_sockets import GuardedSockets
 from .kept_connections import KeptConnections
 from .options import milliseconds
 
@@ -28,30 +28,27 @@ _CODED = b"content-encoding"
 _STATUS = pycurl.RESPONSE_CODE
 #: Seconds from the start of a transfer until its request was sent, and until its end.
 _SENT, _ENDED = pycurl.PRETRANSFER_TIME, pycurl.TOTAL_TIME
+#: The same, until the first byte of the reply.
+_ANSWERED = pycurl.STARTTRANSFER_TIME
 #: The shortest time that an exchange takes, in seconds.
 _LEAST = 1e-6
 #: The errors that concern a connection, and so all its transfers.
 _BROKEN = frozenset({pycurl.E_HTTP2, pycurl.E_RECV_ERROR, pycurl.E_SEND_ERROR})
-#: libcurl passes on no more bytes of a body at once.
-_MOST_AT_ONCE = 16384
 _SEND, _DO_NOT_SEND = pycurl.PREREQFUNC_OK, pycurl.PREREQFUNC_ABORT
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE", "OPTIONS", "TRACE"})
 _WHOLE: frozenset[str] = frozenset()
 _CUT = frozenset({"truncated"})
 _PLAIN = Request("http://plain.invalid/")
-#: Unpatched: only libcurl waits for these sockets, not the hub.
-_socket = get_original("socket", "socket")
-_close = get_original("os", "close")
 
 
 class Handle:
     """
     An easy handle, reused for many requests: only options that differ from the last are set.
 
-    libcurl appends header lines and body pieces directly to two lists, without a call of a
-    Python function. It aborts a body that is too large; the size of the headers is checked at
-    the end (libcurl reads at most 300 KiB of them).
+    libcurl adds header lines to a list and the body to a buffer, without a call of a Python
+    function. It aborts a body that is too large; the size of the headers is checked at the end
+    (libcurl reads at most 300 KiB of them).
     """
 
     def __init__(
@@ -62,9 +59,7 @@ class Handle:
         kept: KeptConnections,
     ) -> None:
         self.easy = pycurl.Curl()
-        #: Why an address was refused.
-        self.blocked_address = ""
-        self.out_of_descriptors = False
+        self.sockets = GuardedSockets(allow_address, _PLAIN)
         #: The kept connection was not fit for a request, or was closed after it was sent.
         self.is_unfit = self.is_lost = False
         #: The seconds for which the reply may have waited for us before libcurl read its end.
@@ -75,17 +70,17 @@ class Handle:
         self._proxy = _PLAIN.proxy
         self._options = options
         self.limits = limits
-        self._allow_address = allow_address
         self._kept = kept
         #: What is needed of the body, if that is not the whole.
         self.prefix: BodyPrefix | None = None
+        #: What takes a body that is to be saved.
+        self.receiver: FileReceiver | None = None
         self._lines: list[bytes] = []
-        self._chunks: list[bytes] = []
-        self._opened: list[Any] = []
+        self._body = BytesIO()  # not a list: a server may send a body in millions of pieces
         self._configure()
 
     def prepare(self, request: Request) -> None:
-        self._request = request
+        self._request = self.sockets.request = request
         self._is_sent = False
         self.easy.setopt(pycurl.URL, request.url)
         if request.headers is not self._headers:
@@ -104,8 +99,18 @@ class Handle:
         if request.meta and BODY_PREFIX in request.meta:
             self._special = True
             self.prefix = BodyPrefix(request.meta[BODY_PREFIX])
-            self.easy.setopt(pycurl.WRITEFUNCTION, self.prefix.writer(self._chunks))
+            self.easy.setopt(pycurl.WRITEFUNCTION, self.prefix.writer(self._body.write))
             self.easy.setopt(pycurl.MAXFILESIZE_LARGE, 0)
+        if request.save_to is not None:
+            self._receive_to_file(request)
+
+    def _receive_to_file(self, request: Request) -> None:
+        self._special = True
+        self.receiver = FileReceiver(request, self.limits, self._lines, self._body.write)
+        self.easy.setopt(pycurl.WRITEFUNCTION, self.receiver.write)
+        self.easy.setopt(pycurl.MAXFILESIZE_LARGE, self.limits.file)
+        if request.timeout is None:
+            self._set_timeout(self.limits.file_total)
 
     def connect_anew(self) -> None:
         """Use no kept connection for the next transfer."""
@@ -125,7 +130,7 @@ class Handle:
 
     def note_connection(self, failure: Failure | None) -> None:
         """Note the connection that the transfer has made, or broken, before it is removed."""
-        if self._is_sent and (self._opened or failure is not None):
+        if self._is_sent and (self.sockets.opened or failure is not None):
             is_broken = failure is not None and failure[0] in _BROKEN
             self._kept.add(self.easy, is_broken=is_broken)
 
@@ -149,15 +154,18 @@ class Handle:
             self.limits.check_headers(size)
             head = _final_head(lines)
         headers = Headers(head)
-        body, flags = b"".join(self._chunks), _WHOLE
+        body, flags = self._body.getvalue(), _WHOLE
         if self.prefix is not None:
             body = self.prefix.decoded(body, headers.get("content-encoding", ""))
             flags = _CUT if self.prefix.is_cut else _WHOLE
         elif body and head.lower().find(_CODED) >= 0:  # "in" is slower: it raises inside
             body = coding.decode(body, headers.get("content-encoding", ""), self.limits.body)
-        elapsed = easy.getinfo(_ENDED) - easy.getinfo(_SENT) - self.lag
-        status = easy.getinfo(_STATUS)
-        return Response(request.url, status, headers, body, request, max(elapsed, _LEAST), flags)
+        status, saved, ended = easy.getinfo(_STATUS), None, easy.getinfo(_ENDED)
+        if self.receiver is not None:
+            ended = easy.getinfo(_ANSWERED)
+            saved = self.receiver.save(status, headers)
+        elapsed = max(ended - easy.getinfo(_SENT) - self.lag, _LEAST)
+        return Response(request.url, status, headers, body, request, elapsed, flags, (), saved)
 
     @property
     def header_size(self) -> int:
@@ -165,8 +173,8 @@ class Handle:
 
     @property
     def body_size(self) -> int:
-        """How many bytes of the body have been received, at most."""
-        return len(self._chunks) * _MOST_AT_ONCE
+        """How many bytes of the body have been received."""
+        return self._body.tell()
 
     @property
     def has_head(self) -> bool:
@@ -175,31 +183,35 @@ class Handle:
     def clear(self) -> None:
         """Reset the handle after an exchange, so that it can be reused."""
         self._lines.clear()
-        self._chunks.clear()
-        if self._opened:
-            self.blocked_address = ""
-            self._close_opened()
+        self._body.seek(0)
+        self._body.truncate()
+        if self.sockets.opened:
+            self.sockets.blocked_address = ""
+            self.sockets.close()
         if self._special:
             self.easy.reset()
             self._configure()
-        self._request = _PLAIN
+        self._request = self.sockets.request = _PLAIN
 
     def close(self) -> None:
         # The error that ended the transfer keeps the handle alive, through its traceback.
         self._lines.clear()
-        self._chunks.clear()
+        if self.receiver is not None:
+            self.receiver.discard()
         self.easy.close()
-        self._close_opened()
+        self._body.close()
+        self.sockets.close()
 
     def _configure(self) -> None:
         for option, value in self._options.items():
             self.easy.setopt(option, value)
         self.easy.setopt(pycurl.HEADERFUNCTION, self._lines.append)
-        self.easy.setopt(pycurl.WRITEFUNCTION, self._chunks.append)
-        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        self.easy.setopt(pycurl.WRITEFUNCTION, self._body.write)
+        self.easy.setopt(pycurl.OPENSOCKETFUNCTION, self.sockets.open)
         self.easy.setopt(pycurl.PREREQFUNCTION, self._before_request)
-        self._request = _PLAIN
+        self._request = self.sockets.request = _PLAIN
         self.prefix = None
+        self.receiver = None
         self._is_sent = False
         self._headers = _PLAIN.headers
         self._cookies = _PLAIN.cookies
@@ -257,36 +269,13 @@ class Handle:
         if self._is_sent and not self._lines:
             self.is_lost = True
             return _DO_NOT_SEND
-        if not self._opened:
+        if not self.sockets.opened:
             ip, _, port, _ = connection
             self.is_unfit = not self._kept.is_fit(connection)
-            if self.is_unfit or self._is_blocked(ip, port):
+            if self.is_unfit or self.sockets.is_blocked(ip, port):
                 return _DO_NOT_SEND
         self._is_sent = True
         return _SEND
-
-    def _open_socket(self, _purpose: int, address: Any) -> Any:
-        """Open a socket to an allowed address; libcurl uses a duplicate of it."""
-        if self._is_blocked(*address.addr[:2]):
-            return pycurl.SOCKET_BAD
-        try:
-            opened = _socket(address.family, address.socktype, address.protocol)
-            self._opened.append(opened)
-            # Test that a duplicate is possible: pycurl only prints this failure.
-            _close(os.dup(opened.fileno()))
-        except OSError as error:
-            self.out_of_descriptors = is_out_of_descriptors(error)
-            return pycurl.SOCKET_BAD
-        return opened
-
-    def _is_blocked(self, ip: str, port: int) -> bool:
-        reason = refusal(self._allow_address, ip, port, self._request)
-        self.blocked_address = reason or self.blocked_address
-        return bool(reason)
-
-    def _close_opened(self) -> None:
-        while self._opened:
-            self._opened.pop().close()
 
 
 def _header_lines(headers: Mapping[str, str]) -> Iterable[bytes]:

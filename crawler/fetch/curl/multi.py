@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 from typing import Any
 from weakref import finalize
@@ -11,6 +12,7 @@ from gevent import getcurrent
 from gevent.hub import Hub
 
 from ..._waiters import Waiters
+from .due_timer import DueTimer
 from .handle import Failure, Handle
 from .hub_clock import HubClock
 
@@ -38,7 +40,8 @@ class Multi:
     At most *max_connections* transfers run at once. Others wait here, before the time limits
     of their transfer start, so that the wait for a connection does not count as part of the
     timeout. Nor does the time for which a callback has kept the hub from running: it is added
-    to the limits of all transfers, before libcurl can look at them.
+    to the limits of all transfers, before libcurl can look at them. The time that libcurl itself
+    needs is not: a reply without end would have no limit.
     """
 
     def __init__(self, hub: Hub, max_connections: int) -> None:
@@ -55,9 +58,11 @@ class Multi:
         #: The seconds before libcurl was last run in which the hub did not look for events.
         self._lag = 0.0
         self._prolonged_at = 0.0
+        #: Whether libcurl runs, and the seconds it has run since the hub looked for events.
+        self._is_running = False
+        self._spent = 0.0
         self._overdue_timer: Any = None
-        self._timer: Any = None
-        self._armed_for = self._due = 0.0
+        self._timer = DueTimer(self._loop, partial(self._advance, 0, pycurl.SOCKET_TIMEOUT))
         self._is_scheduled = False
         self._closed = False
         self._multi = pycurl.CurlMulti()
@@ -139,7 +144,7 @@ class Multi:
         self.max_connections = 0
         self._queue.wake_all()
         self._multi.close()
-        self._disarm()
+        self._timer.cancel()
         self._clock.close()
         if self._overdue_timer is not None:
             self._overdue_timer.close()
@@ -164,18 +169,16 @@ class Multi:
         """
         Schedule the call that libcurl asks for; a negative time cancels it.
 
-        libcurl changes the time with nearly every transfer, mostly to a later one. Then the
-        timer is not touched; when it fires too early, it is armed again.
+        If libcurl asks while it runs, there is more to read than it reads at a time: all others
+        have their turn first.
         """
-        if milliseconds == 0:
+        if milliseconds == 0 and not self._is_running:
             if not self._is_scheduled:
                 self._schedule()
         elif milliseconds < 0:
-            self._disarm()
+            self._timer.cancel()
         else:
-            self._due = monotonic() + milliseconds / 1000
-            if self._timer is None or self._due < self._armed_for:
-                self._arm()
+            self._timer.set(milliseconds / 1000)
 
     def _schedule(self) -> None:
         self._is_scheduled = True
@@ -188,31 +191,18 @@ class Multi:
         self._is_scheduled = False
         self._advance(0, pycurl.SOCKET_TIMEOUT)
 
-    def _arm(self) -> None:
-        self._disarm()
-        self._armed_for = self._due
-        self._timer = self._loop.timer(max(0.0, self._due - monotonic()))
-        self._timer.start(self._fire, update=True)
-
-    def _disarm(self) -> None:
-        if self._timer is not None:
-            self._timer.close()
-            self._timer = None
-
-    def _fire(self) -> None:
-        if monotonic() < self._due:
-            self._arm()
-        else:
-            self._disarm()
-            self._advance(0, pycurl.SOCKET_TIMEOUT)
-
     def _advance(self, events: int, fd: int) -> None:
         """Run libcurl, and resume the greenlets whose transfers have ended."""
         now = monotonic()
         self._lag = now - self._clock.looked
         if self._lag > _LONG:
             self._prolong(now)
+        else:
+            self._spent = 0.0
+        self._is_running = True
         _, running = self._multi.socket_action(fd, events)
+        self._is_running = False
+        self._spent += monotonic() - now
         if running == len(self._running):
             return
         _, done, failed = self._multi.info_read()
@@ -228,9 +218,9 @@ class Multi:
 
     def _prolong(self, now: float) -> None:
         """Add the time since the hub last looked for events to the limits of all transfers."""
-        pause = now - max(self._clock.looked, self._prolonged_at)
+        pause = now - max(self._clock.looked, self._prolonged_at) - self._spent
         if pause > _LONG:
-            self._prolonged_at = now
+            self._prolonged_at, self._spent = now, 0.0
             for _, handle in self._running.values():
                 handle.prolong(pause, now)
             if self._overdue_timer is None:

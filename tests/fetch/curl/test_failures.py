@@ -62,7 +62,7 @@ def test_a_timeout_behind_a_proxy_is_not_the_proxys_failure(handle):
 
 
 def test_a_refused_address_is_named(handle):
-    handle.blocked_address = "127.0.0.1:80 is not allowed"
+    handle.sockets.blocked_address = "127.0.0.1:80 is not allowed"
 
     error = fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PLAIN)
 
@@ -78,6 +78,6 @@ def test_a_connection_that_ended_with_a_request_is_named(handle):
 
 
 def test_a_lack_of_descriptors_outweighs_the_code(handle):
-    handle.out_of_descriptors = True
+    handle.sockets.out_of_descriptors = True
 
     assert fetch_error((pycurl.E_COULDNT_CONNECT, ""), handle, PROXIED).kind == "descriptors"

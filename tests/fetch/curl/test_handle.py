@@ -76,14 +76,17 @@ def test_a_request_is_sent_the_same_whatever_was_sent_before(site, sequence):
             request = asked(site, **fields)
             with (
                 CurlFetch(limits=Limits(total=20), allow_address=any_address) as fresh,
-                gevent.Timeout(20),
+                gevent.Timeout(120),
             ):
                 assert exchange(used, site, request) == exchange(fresh, site, request)
 
 
 @pytest.mark.parametrize("before", [[None], [20.0], [20.0, None], [None, 20.0]])
 def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
-    with CurlFetch(limits=Limits(total=20), allow_address=any_address) as fetch, gevent.Timeout(30):
+    with (
+        CurlFetch(limits=Limits(total=20), allow_address=any_address) as fetch,
+        gevent.Timeout(120),
+    ):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
 
@@ -97,7 +100,7 @@ def test_a_timeout_holds_after_requests_with_other_timeouts(site, before):
 def test_the_timeout_of_a_request_does_not_hold_for_the_next_one_without(site, before):
     with (
         CurlFetch(limits=Limits(total=0.2), allow_address=any_address) as fetch,
-        gevent.Timeout(30),
+        gevent.Timeout(120),
     ):
         for timeout in before:
             fetch(Request(site.url(), timeout=timeout))
