@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..frontier import Budget, HostFigures
 from ..scheduler import Summary
 from .bottleneck import Bottleneck, BottleneckTimes
+from .history import History
 from .pace import Pace
 
 #: A crawl counts as finding nothing new below this number of new URLs per settled URL.
@@ -41,6 +42,9 @@ class Progress:
 
     def __init__(self, first: Summary, budget: Budget) -> None:
         self.bottlenecks = BottleneckTimes()
+        self.history = History()
+        #: The hosts with the most requests, as update() was given them last.
+        self.busiest_hosts: list[HostFigures] = []
         self._budget = budget
         self._last = first
         self._pace = Pace(first)
@@ -51,9 +55,11 @@ class Progress:
         """Return the crawl at this moment; without *hosts*, the last ones given still count."""
         self.bottlenecks.add(self._last, summary)
         self._pace.add(summary)
+        self.history.add(summary)
         self._last = summary
         if hosts is not None:
-            self._hosts = slowest(hosts)
+            self.busiest_hosts = list(hosts)
+            self._hosts = slowest(self.busiest_hosts)
             self._remember(self._hosts)
         left = time_left(self._pace, summary, self._budget)
         return Moment(summary, self.bottlenecks.current, left, self._hosts)

@@ -11,14 +11,18 @@ class Reason:
 
     text: str
     settings: tuple[str, ...] = ()
-    #: Whether running the same job again continues with the URL.
-    continues: bool = False
+    #: What continues with the URL, if anything does.
+    remedy: str = ""
 
     def __str__(self) -> str:
         label = "settings" if len(self.settings) > 1 else "setting"
         named = f" ({label}: {', '.join(self.settings)})" if self.settings else ""
-        return f"{self.text}{named}{'; run the same command to continue' * self.continues}"
+        return f"{self.text}{named}{self.remedy and f'; {self.remedy}'}"
 
+
+_AGAIN = "run the same command to continue"
+#: These limits are those of the whole job, whatever the number of its runs.
+_HIGHER = f"set a higher limit, and {_AGAIN}"
 
 #: By the reason of an outcome or of a refusal. The reasons http_NNN are not here: explain() has them.
 REASONS = {
@@ -31,6 +35,7 @@ REASONS = {
     "include": Reason("it matches none of the include patterns", ("include",)),
     "exclude": Reason("it matches an exclude pattern", ("exclude",)),
     "nofollow": Reason("the page that links to it asks not to follow the link", ("nofollow",)),
+    "middleware": Reason("a spider middleware dropped the request"),
     "host_cap": Reason("its host has reached its limit of pages", ("max_pages_per_host",)),
     "link_limit": Reason(
         "its page has more links than are followed of one page", ("max_links_per_page",)
@@ -42,6 +47,9 @@ REASONS = {
     "trap_chain": Reason(
         "it continues a long chain of alike pages, each found on the one before", ("max_chain",)
     ),
+    "trap_hosts": Reason(
+        "its domain has as many other hosts as are crawled of one", ("max_hosts_per_domain",)
+    ),
     # Refused after admission.
     "seen": Reason("it redirects to a URL that the crawl has met before"),
     "robots": Reason("the robots.txt of its host disallows it", ("robots",)),
@@ -50,11 +58,11 @@ REASONS = {
         "be crawled in time",
         ("politeness.max_crawl_delay",),
     ),
-    "page_limit": Reason("the crawl reached its limit of pages", ("max_pages",), continues=True),
-    "byte_limit": Reason("the crawl reached its limit of bytes", ("max_bytes",), continues=True),
-    "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), continues=True),
-    "error_limit": Reason("the crawl reached its limit of errors", ("max_errors",), continues=True),
-    "slow": Reason("the crawl was too slow for too long", ("budget.min_rate",), continues=True),
+    "page_limit": Reason("the crawl reached its limit of pages", ("max_pages",), _HIGHER),
+    "byte_limit": Reason("the crawl reached its limit of bytes", ("max_bytes",), _HIGHER),
+    "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), _AGAIN),
+    "error_limit": Reason("the crawl reached its limit of errors", ("max_errors",), _HIGHER),
+    "slow": Reason("the crawl was too slow for too long", ("budget.min_rate",), _AGAIN),
     "content_type": Reason("a middleware refused its content type"),
     "size": Reason("a middleware refused its size"),
     # Not fetched.
@@ -71,9 +79,11 @@ REASONS = {
     ),
     "timeout": Reason(
         "the response or a callback took too long",
-        ("timeout", "limits.connect", "limits.stall", "time_limit"),
+        ("timeout", "file_timeout", "limits.connect", "limits.stall", "time_limit"),
     ),
-    "too_large": Reason("the response is larger than allowed", ("max_body", "limits.headers")),
+    "too_large": Reason(
+        "the response is larger than allowed", ("max_body", "max_file", "limits.headers")
+    ),
     "truncated": Reason("the connection ended before the body was complete"),
     "protocol": Reason("the response is not valid HTTP"),
     "bad_encoding": Reason("its Content-Encoding could not be decoded"),
@@ -83,6 +93,7 @@ REASONS = {
     "network": Reason("the network failed during the transfer"),
     "proxy": Reason("the proxy could not be used"),
     "descriptors": Reason("the process ran out of file descriptors"),
+    "disk": Reason("the file for its body could not be written"),
     "bad_request": Reason("the request itself is not valid"),
     "download": Reason("the fetch function raised an exception"),
     # Not analysed or not processed.
@@ -96,10 +107,11 @@ REASONS = {
 
 #: Why a crawl ended; the limits of a whole crawl are in REASONS.
 ENDS = {
-    "stopped": Reason("it was stopped", continues=True),
-    "memory_limit": Reason("it reached its limit of memory", ("memory_hard",), continues=True),
-    "output_closed": Reason("the reader of its output has closed it", continues=True),
-    "failed": Reason("its job could not be written", continues=True),
+    "stopped": Reason("it was stopped", remedy=_AGAIN),
+    "memory_limit": Reason("it reached its limit of memory", ("memory_hard",), _AGAIN),
+    "disk": Reason("a file could not be written to the disk", remedy=_AGAIN),
+    "output_closed": Reason("the reader of its output has closed it", remedy=_AGAIN),
+    "failed": Reason("its job could not be written", remedy=_AGAIN),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gevent import getcurrent
 from gevent.event import Event
 
 from ..frontier import FrontierContract, Taken
@@ -18,7 +19,8 @@ class AnalysisTurns:
 
     def __init__(self, frontier: FrontierContract) -> None:
         self._frontier = frontier
-        self._running: set[Taken] = set()
+        #: By page, the greenlet that analyses it.
+        self._running: dict[Taken, object] = {}
         self._suspect_runs = False
         #: The number of pages that wait for their turn, and of the suspects among them.
         self._waiting = self._suspects_waiting = 0
@@ -29,19 +31,23 @@ class AnalysisTurns:
         if self._suspect_runs or self._suspects_waiting or taken.is_suspect:
             self._wait(taken)
         self._suspect_runs = taken.is_suspect
-        self._running.add(taken)
+        self._running[taken] = getcurrent()
         self._frontier.begin_analysis(taken)
 
     def leave(self, taken: Taken) -> None:
         """End the analysis, or interrupt it while its callback waits; a second call does nothing."""
         if taken not in self._running:
             return
-        self._running.remove(taken)
+        del self._running[taken]
         self._frontier.end_analysis(taken)
         if taken.is_suspect:
             self._suspect_runs = False
         if self._waiting:
             self._changed.set()
+
+    def is_mine(self, taken: Taken) -> bool:
+        """Return whether the calling greenlet analyses *taken*."""
+        return self._running.get(taken) is getcurrent()
 
     def __contains__(self, taken: Taken) -> bool:
         return taken in self._running

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from ..data import Request
 from ..errors import ModuleError
 from ..frontier import (
     Budget,
+    CrawlJournal,
     Fingerprint,
     Frontier,
     FrontierContract,
     Politeness,
     Retries,
     Scope,
-    SqliteJournal,
     TrapGuard,
 )
+from ..frontier.admission.domain_hosts import MOST_HOSTS
+from ..frontier.admission.seen import check_duplicate_filter
 from ..frontier.admission.traps import MAX_CHAIN
+from ..frontier.durable.journal import Journal
 from ..http.redirect import MAX_REDIRECTS
 from ..module import Analyzer, Downloader, Module, Pipeline
 from .memory_guard import Memory
@@ -40,8 +44,9 @@ class RequestArgs:
     The domains of the first requests are always accepted. Pages at *max_depth* are fetched;
     0 means the first requests only, None means no limit. *include* and *exclude* are regular
     expressions that are searched anywhere in a URL. *agent* is the crawler's name in robots.txt
-    files. *fingerprint* is how URLs are recognized that were met before, "blake2b" or "mmh3". A
-    crawl with a *journal* continues the crawl that is recorded there.
+    files. *fingerprint* is how URLs are recognized that were met before, "blake2b" or "mmh3", and
+    *duplicate_filter* where they are remembered, one of DUPLICATE_FILTERS. A crawl with a
+    *journal* continues the crawl that is recorded there.
     """
 
     accepted_domains: Collection[str] = ()
@@ -51,16 +56,19 @@ class RequestArgs:
     max_pages_per_host: int | None = None
     max_redirects: int = MAX_REDIRECTS
     max_chain: int | None = MAX_CHAIN
+    max_hosts_per_domain: int | None = MOST_HOSTS
     agent: str = "crawler"
     fingerprint: str = "blake2b"
+    duplicate_filter: str = "bloom"
     politeness: Politeness = field(default=Politeness())
     retries: Retries = field(default=Retries())
     budget: Budget = field(default=Budget())
-    journal: SqliteJournal | None = field(default=None, repr=False, compare=False)
+    journal: CrawlJournal | None = field(default=None, repr=False, compare=False)
     scope: Scope = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Fingerprint(self.fingerprint)
+        check_duplicate_filter(self.duplicate_filter)
         scope = Scope(
             accepted_domains=self.accepted_domains,
             max_depth=self.max_depth,
@@ -73,16 +81,31 @@ class RequestArgs:
 
     def frontier(self, first: Iterable[str] = (), slots: int | None = None) -> FrontierContract:
         """Return a new frontier, for *slots* requests in flight, that accepts the *first* URLs' domains too."""
+        make = partial(self._frontier, self.scope.including(first), slots)
+        if self.journal is None:
+            return make()
+        self.journal.duplicate_filter = self.duplicate_filter
+        return self.journal.open_frontier(make)
+
+    def _frontier(
+        self, scope: Scope, slots: int | None, journal: Journal | None = None, **parts: Any
+    ) -> Frontier:
         return Frontier(
-            self.scope.including(first),
-            journal=self.journal,
+            scope,
+            journal=journal,
             politeness=self.politeness,
             retries=self.retries,
             budget=self.budget,
-            traps=TrapGuard(self.max_pages_per_host, max_chain=self.max_chain),
+            traps=TrapGuard(
+                self.max_pages_per_host,
+                max_chain=self.max_chain,
+                max_hosts_per_domain=self.max_hosts_per_domain,
+            ),
             fingerprint=Fingerprint(self.fingerprint),
             agent=self.agent,
             slots=slots,
+            duplicate_filter=self.duplicate_filter,
+            **parts,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, process_time
 from typing import Any
 
@@ -13,6 +13,8 @@ from ..data import Response
 
 #: Latencies are counted in buckets, each 2 ** (1 / 8) times the one before: exact within 9 %.
 _STEPS = 8
+#: The bounds of a histogram, from 1 ms to 64 s.
+LATENCY_BOUNDS = tuple(2.0**power for power in range(-10, 7))
 #: Seconds over which the current rate is measured.
 _WINDOW = 10
 
@@ -25,6 +27,11 @@ class Latency:
     p90: float = 0.0
     p99: float = 0.0
     max: float = 0.0
+    #: The sum over all responses.
+    total: float = 0.0
+    #: The number of responses by the upper bound of their latency, which is one of LATENCY_BOUNDS.
+    #: Responses above the last bound are not in it.
+    histogram: Mapping[float, int] = field(default_factory=dict)
 
 
 class Meter:
@@ -40,15 +47,17 @@ class Meter:
         self.unsuccessful_starts = 0
         self._buckets: Counter[int] = Counter()
         self._slowest = 0.0
+        self._total = 0.0
         #: Seconds that earlier processes ran.
         self._before = 0.0
         self._seconds: deque[list[int]] = deque(maxlen=_WINDOW + 1)
 
     def count(self, response: Response) -> None:
         self.responses += 1
-        self.bytes += len(response.body)
+        self.bytes += response.size
         self.statuses[response.status] += 1
         self._slowest = max(self._slowest, response.elapsed)
+        self._total += response.elapsed
         self._buckets[math.ceil(math.log2(max(response.elapsed, 1e-6)) * _STEPS)] += 1
         second = int(monotonic())
         if self._seconds and self._seconds[-1][0] == second:
@@ -69,6 +78,7 @@ class Meter:
             "unsuccessful_starts": self.unsuccessful_starts,
             "buckets": dict(self._buckets),
             "slowest": self._slowest,
+            "total": self._total,
             "elapsed": self.elapsed,
         }
 
@@ -80,6 +90,7 @@ class Meter:
         self.unsuccessful_starts = figures.get("unsuccessful_starts", 0)
         self._buckets.update({int(bucket): n for bucket, n in figures["buckets"].items()})
         self._slowest = figures["slowest"]
+        self._total = figures.get("total", 0.0)
         self._before = figures["elapsed"]
 
     def start(self) -> None:
@@ -110,7 +121,13 @@ class Meter:
 
     def latency(self) -> Latency:
         p50, p90, p99 = (min(self._quantile(q), self._slowest) for q in (0.5, 0.9, 0.99))
-        return Latency(p50, p90, p99, self._slowest)
+        return Latency(p50, p90, p99, self._slowest, self._total, self._histogram())
+
+    def _histogram(self) -> dict[float, int]:
+        counts: Counter[float] = Counter()
+        for bucket, number in self._buckets.items():
+            counts[max(LATENCY_BOUNDS[0], 2.0 ** math.ceil(bucket / _STEPS))] += number
+        return {bound: counts[bound] for bound in LATENCY_BOUNDS if counts[bound]}
 
     def _quantile(self, q: float) -> float:
         wanted = q * self.responses

@@ -28,22 +28,22 @@ class PageLinks:
     def admit_many(self, visit: Visit, links: Links) -> None:
         visit.links += len(links.urls)
         if visit.links <= self._most:
-            self._frontier.admit_many(links)
+            self._frontier.admit_many(links, visit.taken)
             return
         room = max(0, len(links.urls) - (visit.links - self._most))
         if room:
-            self._frontier.admit_many(replace(links, urls=links.urls[:room]))
+            self._frontier.admit_many(replace(links, urls=links.urls[:room]), visit.taken)
         self._leave_out(visit, replace(links, urls=links.urls[room:]))
 
     def admit(self, visit: Visit, request: Request) -> None:
         visit.links += 1
         if visit.links <= self._most:
-            self._frontier.admit(request)
+            self._frontier.admit(request, visit.taken)
         else:
             self._leave_out(visit, Links([request.url], request.depth, visit.request.url))
 
     def _leave_out(self, visit: Visit, links: Links) -> None:
-        self._frontier.leave_out(links)
+        self._frontier.leave_out(links, visit.taken)
         if not self._is_logged:
             self._is_logged = True
             log.warning(

@@ -13,6 +13,6 @@ def log_page(response: Response) -> None:
     request = response.request
     log.info(
         "%d  %.0f ms  %d bytes  depth %d  %s  found on %s",
-        *(response.status, response.elapsed * 1000, len(response.body), request.depth),
+        *(response.status, response.elapsed * 1000, response.size, request.depth),
         *(response.url, request.found_on or "no page"),
     )

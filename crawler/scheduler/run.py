@@ -123,23 +123,20 @@ class Run:
             request = request.replace(depth=page.depth, found_on=page.url)
         request = request.replace(id=new_id(), priority=_FIRST)
         awaited: AsyncResult[Response] = AsyncResult()
-        self.stages.awaited[request.id] = awaited
+        self.stages.failures.awaited[request.id] = awaited
         try:
-            awaited_by = None if visit is None else visit.request.id
-            reason = self.frontier.admit(request, awaited_by=awaited_by)
+            found_on = None if visit is None else visit.taken
+            reason = self.frontier.admit(request, found_on, is_awaited=True)
             if reason is not None:
                 raise Refusal(reason, request.url)
             with self.waiting():
                 return awaited.get()  # type: ignore[return-value]
         finally:
-            del self.stages.awaited[request.id]
+            del self.stages.failures.awaited[request.id]
 
     def waiting(self) -> AbstractContextManager[None]:
         """Return a context in which a worker may wait for another: a substitute works in its place."""
-        visit, stages = self._workers.own_visit, self.stages
-        if visit is not None and visit.is_large:
-            return self._workers.waiting(self.large, stages.analyze_large)
-        return self._workers.waiting(self.responses, stages.analyze)
+        return self._workers.waiting()
 
     def has_worker(self, greenlet: object) -> bool:
         return greenlet in self._workers

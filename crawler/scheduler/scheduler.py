@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
+from dataclasses import replace
 from typing import Any, Self
 
 import gevent
 
 from .. import url as urls
 from .._words import counted
-from ..data import Item, Request, Response, is_item
+from ..data import Item, Links, Request, Response, is_item
 from ..errors import CrawlerError, Refused, StateError
 from ..frontier import ExactSeen, Frontier, HostFigures, cut_off_by
 from ..module import Module, Registrar
+from ..module.errors_by_line import ErrorLine
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .error_pool import ErrorPool
 from .run import Run
@@ -51,7 +52,8 @@ class Scheduler:
         self._module_args: ModuleArgs
         self._run: Run
         self._live_summary = LiveSummary(self.summary)
-        #: What stopped the last run, unless it was a caller: memory_limit or output_closed.
+        #: What stopped the last run, unless it was a caller: memory_limit, output_closed or
+        #: what a file of an item could not be had for.
         self.stopped_by = ""
         #: Modules may be registered and removed while the scheduler runs.
         self.registrar = Registrar()
@@ -104,8 +106,14 @@ class Scheduler:
         [request] = _requests(request)
         added: Request | None = self._passed(request)
         if added is None:
+            self.turn_away(request.url, "middleware")
             return False
         return self._run.frontier.admit(self._run.stages.logins.learn(added)) is None
+
+    def turn_away(self, url: str, reason: str) -> None:
+        """Count a first URL that is not fetched, for a *reason* that the frontier does not know."""
+        self._life.need("turn_away()", Status.STARTED)
+        self._run.frontier.admit_many(Links([url], 0, "", reason))
 
     def add_item(self, value: Any) -> bool:
         """
@@ -133,8 +141,11 @@ class Scheduler:
 
         Scope, robots.txt and delays apply as to any other page; no parser gets it. Raises
         Refusal with the reason if the page may not be fetched, and DownloadError if its
-        download fails.
+        download fails. While the scheduler stops, it ends the worker that calls it: the page that the
+        worker has stays pending.
         """
+        if self.status is Status.STOPPING and self._run.has_worker(gevent.getcurrent()):
+            raise gevent.GreenletExit
         self._life.need("fetch()", Status.STARTED)
         [request] = _requests(request)
         return self._run.fetch(request)
@@ -169,7 +180,7 @@ class Scheduler:
             self._run.end(timeout)
         self._live_summary.renew()
         if self._request_args.journal is not None:
-            self._request_args.journal.commits.write(anyway=True)
+            self._request_args.journal.write_figures()
         pending = self._run.frontier.view.counts().pending
         log.info("stopped with %s pending", counted(pending, "request"))
         return self.summary()
@@ -211,6 +222,11 @@ class Scheduler:
         """Return the figures of the *most* hosts with the most requests waiting or in flight."""
         self._need_init("hosts()")
         return self._run.frontier.view.hosts(most)
+
+    def error_lines(self, most: int = 20) -> list[ErrorLine]:
+        """Return the *most* lines of callbacks and pipelines with the most errors."""
+        self._need_init("error_lines()")
+        return [replace(line) for line in self._run.stages.failures.by_line.most(most)]
 
     def summary(self) -> Summary:
         self._need_init("summary()")
@@ -272,15 +288,15 @@ class Scheduler:
         run = Run(frontier, self._data_args, self._module_args, self.registrar, errors)
         run.stages.trusted = _trusted_hosts(first)
         run.memory.on_full = self._stop_because
-        run.stages.on_unfinished = partial(self._stop_because, "output_closed")
+        run.stages.on_unfinished = self._stop_because
         journal = self._request_args.journal
         if journal is not None:
-            if (figures := journal.store.fact("run")) is not None:
+            if (figures := journal.fact("run")) is not None:
                 run.continue_from(figures)
             journal.include("run", run.figures)
-            if (kept := journal.store.fact("errors")) is not None:
-                run.stages.errors_by_line.continue_from(kept)
-            journal.include("errors", run.stages.errors_by_line.changes)
+            if (kept := journal.fact("errors")) is not None:
+                run.stages.failures.by_line.continue_from(kept)
+            journal.include("errors", run.stages.failures.by_line.changes)
         return run
 
     def _stop_because(self, reason: str) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, closing, nullcontext
 from operator import attrgetter
 from typing import Any, TypeVar
-
-from gevent.event import AsyncResult
 
 from .._give_way import give_way
 from ..buffer import Pool
@@ -18,7 +16,6 @@ from ..errors import (
     CrawlerError,
     ModuleError,
     NoModule,
-    Refusal,
     TimeLimit,
     Unfinished,
     Unwritable,
@@ -26,9 +23,9 @@ from ..errors import (
 from ..frontier import FrontierContract, Next, Outcome, failed
 from ..http.logins import Logins
 from ..module import Analyzer, Downloader, Pipeline, Registrar
-from ..module.errors_by_line import ErrorsByLine
 from .args import ModuleArgs
 from .error_pool import ErrorPool
+from .failures import Failures
 from .large_pages import LargePages
 from .meter import Meter
 from .page_links import PageLinks
@@ -70,27 +67,24 @@ class Stages:
         items: Pool[tuple[Visit, Item]],
     ) -> None:
         self.meter = Meter()
-        self.errors_by_line = ErrorsByLine()
+        self.failures = Failures(frontier, errors, args.on_error)
         self.logins = Logins()
         self.items_found = self.items_processed = self.items_failed = self.items_dropped = 0
-        #: By id of the request, the result that a callback waits for: no parser gets the response.
-        self.awaited: dict[str, AsyncResult[Response]] = {}
         #: The hosts with a private address that every request of the crawl may be fetched from.
         self.trusted: AbstractSet[str] | None = None
         self._time_limit = args.time_limit
         self._links = PageLinks(frontier, args.max_links)
-        self._on_error = args.on_error
         self._frontier = frontier
         self._visits = visits
         self._registrar = registrar
-        self._errors = errors
         self._responses = responses
         self._large = large
         self.large_pages = LargePages(large.__len__)
         self._items = items
-        #: Called when a module raises Unfinished: the crawl must stop, its requests stay pending.
-        self.on_unfinished: Callable[[], object] = bool
-        frontier.events.on_drop = self._dropped
+        #: Called with the reason when a module raises Unfinished: the crawl must stop, its requests
+        #: stay pending.
+        self.on_unfinished: Callable[[str], object] = str
+        frontier.events.on_drop = self.failures.dropped
 
     def do(self, stage: Stage[T], visit: Visit, datum: T, timer: ModuleTimer) -> None:
         """Carry out *stage* on one datum: the only place where failures are caught."""
@@ -100,11 +94,11 @@ class Stages:
             raise
         except ModuleError as error:
             if isinstance(error.__cause__, Unfinished):
-                self._put_off(visit, error)
+                self._put_off(visit, error, error.__cause__.reason)
             else:
-                self._report(visit, error)
+                self.failures.report(visit, error)
         except NoModule as error:
-            self._report(visit, _scheduler_error(visit, "no_module", str(error), error))
+            self.failures.report(visit, _scheduler_error(visit, "no_module", str(error), error))
         except BaseException as cause:
             self._interrupted(visit, datum, cause)
             raise
@@ -112,18 +106,19 @@ class Stages:
             if not timer.given_up:
                 self._visits.close(visit)
 
-    def _put_off(self, visit: Visit, error: ModuleError) -> None:
+    def _put_off(self, visit: Visit, error: ModuleError, reason: str) -> None:
         """Leave *visit* to the next crawl; this one cannot continue because of *error*."""
-        self._errors.report(error)
+        self.failures.report_unfinished(error)
+        self._frontier.pause()
         self._visits.give_back(visit)
-        self.on_unfinished()
+        self.on_unfinished(reason)
 
     def abandon(self, stage: Stage[Any], visit: Visit) -> None:
         """Fail *visit*, whose worker was left behind in *stage*, and count its item as failed."""
         self._visits.analyses.leave(visit.taken)
         limit = TimeLimit(self._time_limit)
         reason = f"{limit}, caught the exception that should end it, and was left behind"
-        self._report(visit, _scheduler_error(visit, "timeout", reason, limit))
+        self.failures.report(visit, _scheduler_error(visit, "timeout", reason, limit))
         self.items_failed += stage == self.process
 
     # -- download ---------------------------------------------------------------------------
@@ -150,10 +145,11 @@ class Stages:
     def _fetch(self, visit: Visit, request: Request, timer: ModuleTimer) -> Response | ModuleError:
         downloader = self._registrar.get(Downloader, timeout=_MODULE_WAIT)
         if request.trusted is not self.trusted:
-            request = request.trusting(self.trusted)
+            request = request.replace(trusted=self.trusted)
         sent = self.logins.sign(request)
         try:
-            with timer:
+            # Downloads to a file may take longer, and the fetcher has limits of its own for them.
+            with timer if request.save_to is None else nullcontext():
                 response = downloader.download(sent)
         except ModuleError as error:
             error.request = request
@@ -172,13 +168,13 @@ class Stages:
         if outcome.status == "failed":
             self._deliver(visit, _failure(visit, result, outcome.reason))
         else:
-            self._dropped(visit.request, outcome)
+            self.failures.dropped(visit.request, outcome)
 
     def _deliver(self, visit: Visit, result: Response | ModuleError) -> None:
         """Pass the result of a download to the callback that waits for it, or to an analyzer."""
         if isinstance(result, ModuleError):
-            self._report(visit, result)
-        awaited = self.awaited.get(visit.request.id)
+            self.failures.report(visit, result)
+        awaited = self.failures.awaited.get(visit.request.id)
         if awaited is None:
             if isinstance(result, Response):
                 self._pass_on(visit, result)
@@ -283,8 +279,7 @@ class Stages:
         try:
             return self._process(item, nullcontext())
         except ModuleError as error:
-            self.errors_by_line.add(error)
-            self._errors.report(error)
+            self.failures.report_item(error)
             raise
 
     def _process(self, item: Item, timer: AbstractContextManager[object]) -> bool:
@@ -307,41 +302,12 @@ class Stages:
 
     # -- failures ---------------------------------------------------------------------------
 
-    def _report(self, visit: Visit, error: ModuleError) -> None:
-        visit.fail(error.kind, self.errors_by_line.add(error))
-        awaited = self.awaited.get(visit.request.id)
-        if awaited is not None:
-            awaited.set_exception(error)
-        log.debug("%s", error)
-        self._errors.report(error)
-        if self._on_error is not None:
-            self._add_for(visit, error, self._on_error)
-
-    def _add_for(
-        self,
-        visit: Visit,
-        error: ModuleError,
-        on_error: Callable[[ModuleError], Iterable[Request]],
-    ) -> None:
-        """Admit the requests that *on_error* returns; until then *visit* is not over."""
-        try:
-            for request in on_error(error):
-                self._frontier.admit(request)
-        except Exception:  # the hook is the user's; the error itself is reported
-            log.exception("on_error failed for %s", visit.request)
-
-    def _dropped(self, request: Request, outcome: Outcome) -> None:
-        """Raise Refusal in the callback that waits for *request*, if one does."""
-        awaited = self.awaited.get(request.id)
-        if awaited is not None:
-            awaited.set_exception(Refusal(outcome.reason, request.url))
-
     def _interrupted(self, visit: Visit, datum: object, cause: BaseException) -> None:
         if self._visits.ending:
             self._visits.give_back(visit)
         else:
             reason = f"the greenlet working on {datum} was killed"
-            self._report(visit, _scheduler_error(visit, "killed", reason, cause))
+            self.failures.report(visit, _scheduler_error(visit, "killed", reason, cause))
 
 
 def _is_start(request: Request) -> bool:

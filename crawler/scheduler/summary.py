@@ -131,7 +131,7 @@ def summarize(
         cpu=meter.cpu,
         items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
         errors=ErrorCounts(run.errors.reported, run.errors.dropped),
-        error_lines=tuple(map(str, run.stages.errors_by_line.most(_MOST_ERROR_LINES))),
+        error_lines=tuple(map(str, run.stages.failures.by_line.most(_MOST_ERROR_LINES))),
         responses=meter.responses,
         bytes=meter.bytes,
         status_codes=dict(sorted(meter.statuses.items())),

@@ -17,6 +17,9 @@ from .page_size import LARGE
 
 T = TypeVar("T")
 
+#: What a worker that waits takes in memory, in bytes: its greenlet, and the datum that it holds.
+_WAITING = 16 * 1024
+
 
 class Visit:
     """
@@ -38,6 +41,7 @@ class Visit:
         "request",
         "size",
         "taken",
+        "waiting",
     )
 
     def __init__(self, taken: Taken) -> None:
@@ -48,6 +52,8 @@ class Visit:
         #: What its analysis needs besides the body, in bytes.
         self.analysis_size = 0
         self.links = 0
+        #: How many of its data are held by workers that wait for another visit.
+        self.waiting = 0
         self.outcome: Outcome = DONE
         #: Whether it occupies a download worker.
         self.has_slot = True
@@ -85,10 +91,10 @@ class Visits:
         self.analyses = AnalysisTurns(frontier)
         self._frontier = frontier
         self._number = 0
+        #: The number of data of all visits, and of those whose worker waits for another visit.
+        self._data = self._waiting = 0
         #: One slot for each download worker that is free.
         self._slots = Semaphore(downloads)
-        #: The number of visits whose worker waits for another visit.
-        self._waiting = 0
         self._room = Event()
         self.memory = MemoryGuard(limits, self._room.set, receiving)
 
@@ -107,16 +113,19 @@ class Visits:
             self._slots.release()
             raise
         self._number += 1
+        self._data += 1
         self.quiet.clear()
         return visit
 
     def hand(self, visit: Visit, datum: T, pool: Pool[tuple[Visit, T]]) -> None:
         """Put *datum* into *pool*, as soon as there is room for it."""
         visit.open += 1
+        self._data += 1
         try:
             pool.put((visit, datum))
         except BaseException:
             visit.open -= 1
+            self._data -= 1
             raise
 
     def end_download(self, visit: Visit) -> None:
@@ -128,6 +137,7 @@ class Visits:
     def close(self, visit: Visit) -> None:
         """Count one datum of *visit* as finished; settle its request if that was the last one."""
         visit.open -= 1
+        self._data -= 1
         if visit.open:
             return
         self.end_download(visit)
@@ -161,22 +171,34 @@ class Visits:
 
     @contextmanager
     def waiting(self, visit: Visit) -> Iterator[None]:
-        """Return a context in which the worker of *visit* waits for another visit."""
-        self._waiting += 1
+        """
+        Return a context in which the worker of a datum of *visit* waits for another visit.
+
+        Meanwhile its page does not count as heavy: what it waits for may be of the same domain.
+        """
+        is_analysis = self.analyses.is_mine(visit.taken)
+        self._count_waiting(visit, 1)
         self._room.set()
-        is_analysed = visit.taken in self.analyses
-        self.analyses.leave(visit.taken)
+        if is_analysis:
+            self.analyses.leave(visit.taken)
         self._frontier.mark_heavy(visit.taken, is_heavy=False)
         try:
             yield
         finally:
-            self._waiting -= 1
-            self._frontier.mark_heavy(visit.taken, is_heavy=visit.is_large)
-            if is_analysed and not self.ending:
-                self.analyses.enter(visit.taken)
+            self._count_waiting(visit, -1)
+            if is_analysis:
+                is_heavy = visit.is_large and not visit.waiting
+                self._frontier.mark_heavy(visit.taken, is_heavy=is_heavy)
+                if not self.ending:
+                    self.analyses.enter(visit.taken)
+
+    def _count_waiting(self, visit: Visit, number: int) -> None:
+        visit.waiting += number
+        self._waiting += number
+        self.weigh(visit, number * _WAITING)
 
     def _wait_for_room(self) -> None:
-        """Wait while memory is short and a visit can still make progress, and so free some."""
-        while self.memory.short and self._number > self._waiting:
+        """Wait while memory is short and a datum can still make progress, and so free some."""
+        while self.memory.short and self._data > self._waiting:
             self._room.clear()
             self._room.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import gevent
 from gevent.event import Event
@@ -26,12 +26,21 @@ _PAUSE = 0.1
 Stage = Callable[[Visit, T, ModuleTimer], None]
 
 
+class _Held(NamedTuple):
+    """A datum that a worker holds: its visit, its timer, and where it is from and what is done to it."""
+
+    visit: Visit
+    timer: ModuleTimer
+    pool: Pool[tuple[Visit, Any]]
+    stage: Stage[Any]
+
+
 class Workers:
     """
     A fixed number of greenlets for each pool, each of which holds one datum at most.
 
-    A worker that is killed is replaced. While a worker waits for another visit, a substitute
-    works in its place. A worker whose module catches its time limit and continues is left
+    A worker that is killed is replaced. While a worker of any stage waits for another visit, a
+    substitute works in its place. A worker whose module catches its time limit and continues is left
     behind for good: another worker takes its place, and LeftBehind ends the first one, so that
     it does not touch its visit any more.
 
@@ -52,8 +61,8 @@ class Workers:
         self._do = do
         self._abandon = abandon
         self._group = Group()
-        #: The visit of the datum that each greenlet holds, and its timer.
-        self._at_work: dict[Any, tuple[Visit, ModuleTimer]] = {}
+        #: The datum that each greenlet holds.
+        self._at_work: dict[Any, _Held] = {}
         #: Returns the request that a module works on at this moment. Any thread may call it; a
         #: reference to it keeps nothing else of the run alive.
         self.working_on = partial(_running_request, self._at_work)
@@ -63,18 +72,16 @@ class Workers:
         for _ in range(number):
             keep_running(self._group, self._visits, self._work, pool, stage)
 
-    def waiting(self, pool: Pool[tuple[Visit, T]], stage: Stage[T]) -> AbstractContextManager[None]:
-        """Return a context in which a worker may wait: a substitute carries out *stage* meanwhile."""
-        visit, timer = self._at_work.get(gevent.getcurrent(), (None, None))
-        if visit is None or timer is None:
-            return nullcontext()
-        return self._substituted(visit, timer, pool, stage)
+    def waiting(self) -> AbstractContextManager[None]:
+        """Return a context in which a worker may wait: a substitute works in its place meanwhile."""
+        held = self._at_work.get(gevent.getcurrent())
+        return nullcontext() if held is None else self._substituted(held)
 
     @property
     def own_visit(self) -> Visit | None:
         """The visit of the datum that the calling greenlet holds; None if it is not a worker."""
-        visit, _ = self._at_work.get(gevent.getcurrent(), (None, None))
-        return visit
+        held = self._at_work.get(gevent.getcurrent())
+        return None if held is None else held.visit
 
     def kill(self, timeout: float) -> None:
         """Kill all workers; those that do not end within *timeout* seconds still count in len()."""
@@ -100,7 +107,7 @@ class Workers:
         try:
             while until is None or not until.is_set():
                 visit, datum = pool.get()
-                self._at_work[me] = (visit, timer)
+                self._at_work[me] = _Held(visit, timer, pool, stage)
                 self._do(stage, visit, datum, timer)
                 del self._at_work[me], visit, datum  # a large page, perhaps, while this one waits
         except (PoolClosed, LeftBehind):
@@ -110,14 +117,12 @@ class Workers:
             timer.close()
 
     @contextmanager
-    def _substituted(
-        self, visit: Visit, timer: ModuleTimer, pool: Pool[tuple[Visit, T]], stage: Stage[T]
-    ) -> Iterator[None]:
+    def _substituted(self, held: _Held) -> Iterator[None]:
         """Let a substitute work while this greenlet waits; it ends after the datum it then holds."""
         back = Event()
-        substitute = self._group.spawn(self._work, pool, stage, back)
+        substitute = self._group.spawn(self._work, held.pool, held.stage, back)
         try:
-            with timer.paused(), self._visits.waiting(visit):
+            with held.timer.paused(), self._visits.waiting(held.visit):
                 yield
         finally:
             back.set()
@@ -130,8 +135,8 @@ class Workers:
 
     def _leave_behind(self, worker: object, pool: Pool[Any], stage: Stage[Any]) -> None:
         """Replace *worker*, whose module ignores its time limit; run by the hub."""
-        visit, _ = self._at_work.pop(worker)
-        self._group.spawn(self._take_over, visit, pool, stage)
+        held = self._at_work.pop(worker)
+        self._group.spawn(self._take_over, held.visit, pool, stage)
 
     def _take_over(self, visit: Visit, pool: Pool[Any], stage: Stage[Any]) -> None:
         """End *visit*, then work in place of the greenlet that was left behind with it."""
@@ -160,7 +165,7 @@ def keep_running(
     greenlet.link(restart)
 
 
-def _running_request(at_work: Mapping[Any, tuple[Visit, ModuleTimer]]) -> Request | None:
+def _running_request(at_work: Mapping[Any, _Held]) -> Request | None:
     """
     Return the request of the worker that is the running greenlet; None if no worker is.
 
@@ -168,4 +173,4 @@ def _running_request(at_work: Mapping[Any, tuple[Visit, ModuleTimer]]) -> Reques
     no bookkeeping, and is correct after every switch.
     """
     workers = list(at_work.items())
-    return next((visit.request for worker, (visit, _) in workers if worker.gr_frame is None), None)
+    return next((held.visit.request for worker, held in workers if worker.gr_frame is None), None)

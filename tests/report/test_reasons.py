@@ -19,7 +19,12 @@ def test_an_explanation_names_its_settings():
 
 
 def test_a_limit_of_the_crawl_can_be_continued():
-    assert explain("page_limit").endswith("(setting: max_pages); run the same command to continue")
+    assert explain("page_limit").endswith(
+        "(setting: max_pages); set a higher limit, and run the same command to continue"
+    )
+    assert explain("time_limit").endswith(
+        "(setting: max_seconds); run the same command to continue"
+    )
     assert "continue" not in explain("dns")
 
 

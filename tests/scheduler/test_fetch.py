@@ -5,6 +5,7 @@ import pytest
 from gevent.event import Event
 
 from crawler.errors import DownloadError, FetchError, Refusal
+from crawler.scheduler import Status
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -50,6 +51,89 @@ def test_with_every_worker_waiting_the_crawl_still_ends(build, tiny, pages):
     assert len(fetched) == 2 * pages
     assert summary.urls.done == 4 * pages
     assert summary.items.processed == 2 * pages
+
+
+@pytest.mark.parametrize("pages", [1, 20])
+def test_a_processor_gets_other_pages_with_one_worker_and_room_for_one(build, tiny, pages):
+    site = Site({f"/{n}": f'<a href="/{n}/a">a</a>' for n in range(pages)})
+
+    def parse(response):
+        if response.url.endswith("a"):
+            return
+        yield {"file": f"{response.url}/x"}
+        yield {"file": f"{response.url}/y"}
+        yield f"{response.url}/a"
+
+    def process(item):
+        return item | {"status": scheduler.fetch(item["file"]).status}
+
+    one = {"download_workers": 1, "analyze_workers": 1, "pipeline_workers": 1}
+    kept = []
+    scheduler = build(
+        site, parse, processors=[process, lambda i: kept.append(i) or i], data=tiny, **one
+    )
+    scheduler.start(f"{HOME}{n}" for n in range(pages))
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert [item["status"] for item in kept] == [404] * 2 * pages
+    assert summary.urls.done == 4 * pages
+    assert summary.items.processed == 2 * pages
+
+
+def test_other_items_are_processed_while_one_waits(build):
+    site = Site({"/": "home", "/more": "more"})
+    arrived, order = Event(), []
+
+    def process(item):
+        if item["n"] == 0:
+            with scheduler.waiting():
+                arrived.wait()
+        order.append(item["n"])
+        arrived.set()
+        return item
+
+    def parse(response):
+        return [{"n": 0}, {"n": 1}]
+
+    scheduler = build(site, parse, processors=[process], pipeline_workers=1)
+    scheduler.start(HOME)
+
+    assert scheduler.join()
+    assert order == [1, 0]
+
+
+@pytest.mark.parametrize("stage", ["parser", "processor"])
+def test_a_worker_that_wants_a_page_while_the_scheduler_stops_leaves_its_own_pending(build, stage):
+    site = Site({"/": "home", "/more": "more"})
+    arrived, stopping = Event(), Event()
+
+    def fetch_late():
+        arrived.set()
+        stopping.wait()
+        scheduler.fetch(HOME + "more")
+
+    def parse(response):
+        if stage == "parser":
+            fetch_late()
+        return [{"n": 1}]
+
+    def process(item):
+        if stage == "processor":
+            fetch_late()
+        return item
+
+    scheduler = build(site, parse, processors=[process])
+    scheduler.start(HOME)
+    arrived.wait()
+    stop = gevent.spawn(scheduler.stop)
+    scheduler.wait(Status.STOPPING)
+    stopping.set()
+
+    summary = stop.get()
+    assert (summary.urls.pending, summary.urls.failed) == (1, {})
+    assert summary.items.processed == 0
+    assert [request.url for request in site.requests if "more" in request.url] == []
 
 
 def test_a_page_that_fails_raises_where_it_was_asked_for(build):

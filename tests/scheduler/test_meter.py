@@ -1,7 +1,7 @@
 import pytest
 
 from crawler.data import Response
-from crawler.scheduler.meter import Latency, Meter
+from crawler.scheduler.meter import LATENCY_BOUNDS, Latency, Meter
 
 HOME = "http://site.test/"
 
@@ -41,3 +41,25 @@ def test_the_rate_looks_at_the_last_ten_seconds(monkeypatch):
     assert meter.rate == 0
     meter.stop()
     assert meter.rate == pytest.approx(sum(range(100)) / 200)
+
+
+def test_the_histogram_counts_every_response_below_its_last_bound():
+    meter = Meter()
+    for seconds in (0.0, 0.001, 0.3, 0.5, 0.51, 60.0, 1000.0):
+        meter.count(Response(HOME, 200, elapsed=seconds))
+
+    latency = meter.latency()
+
+    assert latency.histogram == {LATENCY_BOUNDS[0]: 1, 2**-9: 1, 0.5: 2, 1.0: 1, 64.0: 1}
+    assert latency.total == pytest.approx(1061.311)
+
+
+def test_latencies_are_counted_on_after_a_restart():
+    first, second = Meter(), Meter()
+    first.count(Response(HOME, 200, elapsed=0.5))
+
+    second.continue_from(first.figures())
+    second.count(Response(HOME, 200, elapsed=0.5))
+
+    assert second.latency().total == 1.0
+    assert second.latency().histogram == {0.5: 2}

@@ -1,11 +1,13 @@
 import gevent
 import pytest
+from gevent.event import Event
 
 from crawler.buffer import Pool
 from crawler.data import Request, Response
 from crawler.errors import PoolClosed
 from crawler.frontier import Frontier, Politeness, Scope, failed
 from crawler.scheduler.memory_guard import Memory
+from crawler.scheduler.page_size import LARGE
 from crawler.scheduler.visits import Visits
 
 URL = "http://site.test/"
@@ -19,7 +21,7 @@ def frontier():
 
 @pytest.fixture
 def visits(frontier):
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield Visits(frontier, Memory(in_flight=1000), downloads=2)
 
 
@@ -128,3 +130,83 @@ def test_no_more_is_taken_than_there_are_download_workers(frontier, visits):
     visits.close(second)
     waiter.join()
     assert len(waiter.get()) == 2
+
+
+def waiting_aside(visits, visit):
+    """Let another greenlet wait with a datum of *visit*; return what ends the wait."""
+    back = Event()
+
+    def wait():
+        with visits.waiting(visit):
+            back.wait()
+
+    task = gevent.spawn(wait)
+    gevent.sleep(0)
+
+    def end():
+        back.set()
+        task.join()
+
+    return end
+
+
+def test_a_page_is_still_analysed_while_an_item_of_it_waits(frontier, visits):
+    visit = begun(frontier, visits)
+    visits.analyses.enter(visit.taken)
+
+    end = waiting_aside(visits, visit)
+    assert visit.taken in visits.analyses
+    visits.analyses.leave(visit.taken)
+    end()
+
+    # The analysis is over: the item must not begin it again.
+    assert visit.taken not in visits.analyses
+    visits.close(visit)
+
+
+def test_a_large_page_counts_as_heavy_only_when_none_of_its_data_waits(frontier, visits):
+    visit = begun(frontier, visits)
+    visit.analysis_size = LARGE
+    frontier.mark_heavy(visit.taken)
+    visits.analyses.enter(visit.taken)
+
+    with visits.waiting(visit):
+        end = waiting_aside(visits, visit)
+        assert not visit.taken.is_heavy
+    assert not visit.taken.is_heavy
+    end()
+    assert not visit.taken.is_heavy
+
+    with visits.waiting(visit):
+        pass
+    assert visit.taken.is_heavy
+    visits.analyses.leave(visit.taken)
+    visits.close(visit)
+
+
+def test_two_items_that_wait_do_not_hide_a_page_that_works(frontier, visits):
+    pool = Pool(5, 1)
+    waits, works = begun(frontier, visits), begun(frontier, visits, URL + "2")
+    visits.end_download(waits)
+    visits.hand(waits, "item", pool)
+    frontier.admit(Request(URL + "3"))
+
+    with visits.waiting(waits):
+        end = waiting_aside(visits, waits)
+        taking = gevent.spawn(visits.take)
+        gevent.sleep(0)
+        assert visits.memory.short
+        assert not taking.ready()
+        visits.close(works)
+        taking.join()
+        assert taking.value.request.url == URL + "3"
+        end()
+
+
+def test_a_worker_that_waits_takes_memory(frontier, visits):
+    visit = begun(frontier, visits)
+
+    with visits.waiting(visit):
+        assert visits.memory.held > 0
+    assert visits.memory.held == 0
+    visits.close(visit)

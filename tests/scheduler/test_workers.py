@@ -52,7 +52,7 @@ def bench():
         made.append(Bench(*args))
         return made[-1]
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield build
     for bench in made:
         bench.visits.ending = True
@@ -81,7 +81,7 @@ def test_the_only_worker_has_a_substitute_while_it_waits(bench):
 
     def stage(_visit, datum, timer):
         if datum == "waits":
-            with timer, one.workers.waiting(one.pool, stage):
+            with timer, one.workers.waiting():
                 go_on.wait()
         done.append(datum)
 
@@ -99,7 +99,7 @@ def test_the_only_worker_has_a_substitute_while_it_waits(bench):
 def test_a_greenlet_that_is_not_a_worker_waits_without_a_substitute(bench):
     one = bench()
 
-    with one.workers.waiting(one.pool, one.do):
+    with one.workers.waiting():
         assert len(one.workers) == 0
     assert one.workers.own_visit is None
 
@@ -151,7 +151,7 @@ def test_a_worker_that_fails_at_once_is_restarted_after_a_pause():
     keep_running(group, bench.visits, fail)
     gevent.sleep(0.35)
     bench.visits.ending = True
-    group.kill(timeout=30)
+    group.kill(timeout=120)
 
     assert 1 <= len(begun) <= 5
 
@@ -181,7 +181,7 @@ class Crowd:
         if self.inside == self.size:
             self.full.set()
         try:
-            assert self.full.wait(10)
+            assert self.full.wait(120)
             gevent.sleep(0)
         finally:
             self.inside -= 1
@@ -250,13 +250,13 @@ def test_a_killed_fetch_is_a_failure_and_its_worker_is_replaced(build, balanced)
     errors = gevent.spawn(list, scheduler.error_chan())
     scheduler.start(urls(5))
     reached.wait()
-    gevent.killall(greenlets_of(scheduler), timeout=30)
+    gevent.killall(greenlets_of(scheduler), timeout=120)
 
     assert scheduler.join()
     summary = scheduler.stop()
     assert summary.urls.done == 4
     assert summary.urls.failed == {"killed": 1}
-    [error] = errors.get(timeout=30)
+    [error] = errors.get(timeout=120)
     assert (error.kind, error.request.url) == ("killed", HOME + "0")
     assert isinstance(error.__cause__, GreenletExit)
     balanced(summary, pending=0)
@@ -287,7 +287,7 @@ def test_a_killed_worker_never_upsets_the_item_counts(build, tiny, balanced, sta
     scheduler.start(urls(3))
     reached.wait()
     gevent.idle()
-    gevent.killall(greenlets_of(scheduler), timeout=30)
+    gevent.killall(greenlets_of(scheduler), timeout=120)
     gate.set()
     if stage == "module":
         scheduler.registrar.register(pipeline)

@@ -1,4 +1,4 @@
-"""How figures and untrusted text are written on a terminal."""
+"""How figures and untrusted text are written, on a terminal and on a page."""
 
 from __future__ import annotations
 
