@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from .download.chain import Middlewares
     from .download.contract import DownloadMiddleware, MiddlewareError
     from .download.cookies import Cookies
+    from .download.digest_auth import DigestAuth
     from .download.headers import DefaultHeaders, UserAgent
     from .download.http_cache import HttpCache
     from .download.proxies import DefaultProxy, ProxyPool
+    from .download.referer import Referer
     from .download.response_filters import ContentTypes, MaxSize
     from .spider.callback_rules import CallbackRules
     from .spider.canonicalize_url import CanonicalizeUrl
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from .spider.link_extractors import NewsFeedLinkExtractor, RegexLinkExtractor
     from .spider.offsite import Offsite
     from .spider.per_spider import PerSpider
-    from .spider.referer import Referer
     from .spider.request_limits import Depth, UrlLength
     from .spider.robots_txt import RobotsTxt
     from .spider.selector_map import SelectorMap
@@ -43,6 +44,7 @@ __all__ = [
     "DefaultHeaders",
     "DefaultProxy",
     "Depth",
+    "DigestAuth",
     "DownloadMiddleware",
     "Duplicates",
     "HookFigures",
@@ -77,6 +79,7 @@ __getattr__ = lazy_names(
         "DefaultHeaders": "download.headers",
         "DefaultProxy": "download.proxies",
         "Depth": "spider.request_limits",
+        "DigestAuth": "download.digest_auth",
         "DownloadMiddleware": "download.contract",
         "Duplicates": "spider.duplicates",
         "HookFigures": "spider.hooks",
@@ -91,7 +94,7 @@ __getattr__ = lazy_names(
         "Offsite": "spider.offsite",
         "PerSpider": "spider.per_spider",
         "ProxyPool": "download.proxies",
-        "Referer": "spider.referer",
+        "Referer": "download.referer",
         "RegexLinkExtractor": "spider.link_extractors",
         "RobotsTxt": "spider.robots_txt",
         "SelectorMap": "spider.selector_map",

@@ -8,7 +8,7 @@ from .headers import DefaultHeaders
 
 class HttpAuth(DefaultHeaders):
     """
-    Sends *user* and *password* (Basic, RFC 7617) to *origin* only.
+    Sends *user* and *password* to *origin* only: Basic (RFC 7617), or with the setting auth a digest.
 
     An origin is scheme, host and port: if a redirect changes one of them, it is fetched without
     the password. A request that already has an Authorization field keeps it.

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from ... import url as urls
 from ...data import Request, Response
 from ...errors import FetchError, Refusal, Retry
 from .contract import DownloadMiddleware, MiddlewareError
@@ -22,7 +23,10 @@ class Middlewares:
         given = list(middlewares)
         for middleware in given:
             if not isinstance(middleware, DownloadMiddleware):
-                raise ValueError(f"a DownloadMiddleware is needed, not {middleware!r}")
+                raise ValueError(
+                    "a download middleware is an instance of a subclass of DownloadMiddleware, not "
+                    f"{middleware!r:.200}; its hooks are before_download, after_download and on_failure"
+                )
         self.chain = sorted(given, key=lambda middleware: -middleware.priority)
         self._fetch = fetch
 
@@ -49,8 +53,11 @@ class Middlewares:
         elif not isinstance(answer, Response):
             _reject(middleware, "before_download", answer, "a Request or a Response")
         response = _ask(middleware, "after_download", _answering(answer, request))
+        if isinstance(response, Request) and _is_same_origin(response, request):
+            again = self._inside(middleware, response, place + 1)
+            response = _ask(middleware, "after_download", _answering(again, response))
         if not isinstance(response, Response):
-            _reject(middleware, "after_download", response, "a Response")
+            _reject(middleware, "after_download", response, "a Response, or once a Request")
         return response
 
     def _inside(self, middleware: DownloadMiddleware, request: Request, place: int) -> Response:
@@ -73,6 +80,10 @@ class Middlewares:
     def __repr__(self) -> str:
         names = " → ".join(type(middleware).__name__ for middleware in self.chain)
         return f"<Middlewares {names or 'none'} → {self._fetch!r}>"
+
+
+def _is_same_origin(one: Request, other: Request) -> bool:
+    return urls.origin(one.url) == urls.origin(other.url)
 
 
 def _ask(middleware: DownloadMiddleware, hook: str, *arguments: Any) -> Any:

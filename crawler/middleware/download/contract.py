@@ -43,8 +43,14 @@ class DownloadMiddleware:
         """Return the request to fetch, changed or not; or the response to use instead."""
         return request
 
-    def after_download(self, response: Response) -> Response:
-        """Return the response to pass on; requests to add go into its *found*."""
+    def after_download(self, response: Response) -> Response | Request:
+        """
+        Return the response to pass on; requests to add go into its *found*.
+
+        A request that is returned instead is sent at once, and this hook gets its response: for
+        a server that wants to be asked twice, such as one that wants a login. It is possible
+        once for a request, and only at the same origin, whose delay it does not wait for.
+        """
         return response
 
     def on_failure(self, request: Request, error: FetchError) -> Response | None:

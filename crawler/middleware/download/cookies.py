@@ -77,7 +77,7 @@ class Cookies(DownloadMiddleware):
         if fields and "cached" not in response.flags:
             jar = self.jar(session_of(response.request))
             place, now = Place.of(response.url), self._clock()
-            for field in fields:
+            for field in fields[-_MOST_PER_DOMAIN:]:  # of more, the first would be dropped
                 cookie = read_cookie(field, place, now)
                 if cookie is not None:
                     jar.put(cookie, place, now)

@@ -59,7 +59,8 @@ class HttpCache(DownloadMiddleware):
     Only GET and HEAD are cached, with bodies of up to *max_body* bytes. Responses to requests
     with credentials are stored only where RFC 9111 allows that for a shared cache, and each
     session (meta["session"]) has its own. Set-Cookie is not stored. Place middlewares that
-    change requests before this one, so that it sees the fields by which a response varies.
+    change requests before this one, so that it sees the fields by which a response varies. A body
+    that is saved to a file is not stored.
     """
 
     def __init__(
@@ -126,6 +127,8 @@ class HttpCache(DownloadMiddleware):
 
     def _concerns(self, request: Request) -> bool:
         if request.method not in _METHODS or any(name in request.headers for name in _PARTIAL):
+            return False
+        if request.save_to is not None:
             return False
         return self._always or not freshness.forbids(request)
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from fnmatch import fnmatchcase
-from functools import cache
-from mimetypes import MimeTypes
 
 from ... import url as urls
 from ...data import Request, Response
 from ...errors import Refusal
+from ...http.media_types import known_types, media_type
 from .contract import DownloadMiddleware
 
 
@@ -74,7 +73,7 @@ class MaxSize(DownloadMiddleware):
         self._size = size
 
     def after_download(self, response: Response) -> Response:
-        if _is_checked(response) and max(len(response.body), _announced(response)) > self._size:
+        if _is_checked(response) and max(response.size, _announced(response)) > self._size:
             raise Refusal("size")
         return response
 
@@ -99,7 +98,7 @@ def _is_robots(request: Request) -> bool:
 
 def _media_type(response: Response) -> str:
     given = response.headers.all("content-type")
-    return given[-1].partition(";")[0].strip().lower() if given else ""
+    return media_type(given[-1]) if given else ""
 
 
 def _announced(response: Response) -> int:
@@ -109,15 +108,9 @@ def _announced(response: Response) -> int:
 
 def _type_by_extension(url: str) -> str:
     name = urls.target(url).partition("?")[0].rpartition("/")[2]
-    guessed, coding = _known_types().guess_type(f"/{name}")
+    guessed, coding = known_types().guess_type(f"/{name}")
     if coding is not None:
         return f"application/{coding}"
     if guessed is None or guessed.startswith("text/") or guessed == "application/octet-stream":
         return ""
     return guessed
-
-
-@cache
-def _known_types() -> MimeTypes:
-    """Return the types that Python itself defines, which are the same on every machine."""
-    return MimeTypes()

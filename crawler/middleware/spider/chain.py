@@ -10,7 +10,7 @@ from types import GeneratorType
 from typing import Any
 
 from ..._give_way import give_way
-from ...data import LostItem, Request, Response, new_id
+from ...data import Links, LostItem, Request, Response, new_id
 from ...errors import ModuleError
 from ...spider.callback_results import results
 from ...url import resolve_or_keep
@@ -18,6 +18,9 @@ from .contract import SpiderMiddleware
 from .hooks import FAILURES, Failures, Hook, HookFigures
 
 log = logging.getLogger(__name__)
+
+#: The reason of a request that a spider middleware has dropped.
+DROPPED = "middleware"
 
 #: The hooks that a middleware may override.
 _HOOKS = tuple(
@@ -75,7 +78,8 @@ class SpiderChain:
         """
         Yield the requests and items found in *response*; at the end, raise what failed.
 
-        For an item that a hook dropped or failed on, a LostItem is yielded.
+        For an item that a hook dropped or failed on, a LostItem is yielded; for such a request,
+        Links that are only counted.
         """
         if "process_response" in self._plain and not self.timed:
             return self._straight(callback, response)
@@ -211,9 +215,10 @@ class SpiderChain:
         failures: Failures,
     ) -> Any:
         """
-        Return one element after all hooks between spider and engine; LostItem or None if it was lost.
+        Return one element after all hooks between spider and engine.
 
-        *place* is the page on which it was found, and the depth of the requests found there.
+        *place* is the page on which it was found, and the depth of the requests found there. One
+        that was lost on the way is a LostItem, or Links with a refusal; None if it has no page.
         """
         kind = "request" if isinstance(found, Request | str) else "item"
         hooks = self._up_hooks[kind]
@@ -222,9 +227,11 @@ class SpiderChain:
         for hook in hooks:
             known = {kind: found, "response": response, "spider": self.spider}
             before = failures.number
-            found = hook.passed(kind, known, failures)
-            if found is None:
-                return LostItem(failures.number > before) if kind == "item" else None
+            passed = hook.passed(kind, known, failures)
+            if passed is None:
+                failed = failures.number > before
+                return LostItem(failed) if kind == "item" else _lost(found, place)
+            found = passed
         return found
 
     def _ask_for_more(self) -> Request | str | None:
@@ -262,6 +269,13 @@ def _request(found: Request | str, page: str, depth: int) -> Request:
     return found if found.depth == depth else found.replace(depth=depth)
 
 
+def _lost(request: Request, place: tuple[str, int] | None) -> Links | None:
+    if place is None:
+        return None
+    page, depth = place
+    return Links([request.url], depth, page, DROPPED)
+
+
 def _built(given: Any) -> SpiderMiddleware:
     """Return *given*; call a class or factory, so that the state belongs to one crawl."""
     if isinstance(given, SpiderMiddleware):
@@ -269,7 +283,8 @@ def _built(given: Any) -> SpiderMiddleware:
     made = given() if callable(given) else given
     if not isinstance(made, SpiderMiddleware):
         raise ValueError(
-            f"a SpiderMiddleware is needed, or a class or factory of one, not {given!r}"
+            "a spider middleware is a subclass of SpiderMiddleware, an instance or a factory of one, "
+            f"with hooks such as process_item, not {given!r:.200}"
         )
     return made
 

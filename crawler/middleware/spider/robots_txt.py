@@ -22,6 +22,10 @@ Fetch = Callable[[Request], Response]
 
 #: How many redirects of a robots.txt are followed.
 _MAX_HOPS = 5
+#: The bytes of all files that are kept; of more, the oldest are fetched again when they are needed.
+_MOST_BYTES = 32 * 2**20
+#: The bytes that an origin takes even if it has no such file.
+_LEAST_BYTES = 256
 
 
 class _Origins:
@@ -34,6 +38,8 @@ class _Origins:
         self._fetch = fetch
         self._waiting = waiting
         self._fetched: dict[str, AsyncResult[Robots | None]] = {}
+        self._sizes: dict[str, int] = {}
+        self._size = 0
 
     def robots(self, origin: str) -> Robots:
         while (result := self._fetched.get(origin)) is not None:
@@ -49,15 +55,29 @@ class _Origins:
         result = self._fetched[origin] = AsyncResult()
         robots: Robots | None = None
         try:
-            robots = self._read(origin)
+            robots, size = self._read(origin)
+            self._keep(origin, max(size, _LEAST_BYTES))
             return robots
         finally:
             if robots is None:
                 del self._fetched[origin]
             result.set(robots)
 
-    def _read(self, origin: str) -> Robots:
-        """Fetch the file; a missing one allows everything, one that cannot be fetched nothing."""
+    def _keep(self, origin: str, size: int) -> None:
+        """Count the *size* of what is known of *origin*, and forget others if that is too much."""
+        self._sizes[origin] = size
+        self._size += size
+        while self._size > _MOST_BYTES and len(self._sizes) > 1:
+            oldest = next(iter(self._sizes))
+            self._size -= self._sizes.pop(oldest)
+            del self._fetched[oldest]
+
+    def _read(self, origin: str) -> tuple[Robots, int]:
+        """
+        Fetch the file; a missing one allows everything, one that cannot be fetched nothing.
+
+        Return its rules and its size.
+        """
         request = Request(f"{origin}/robots.txt", dont_filter=True)
         try:
             response = self._follow(request)
@@ -65,11 +85,11 @@ class _Origins:
             raise
         except (CrawlerError, OSError) as error:
             log.info("%s is disallowed: its robots.txt cannot be fetched: %s", origin, error)
-            return Robots.DISALLOW_ALL
+            return Robots.DISALLOW_ALL, 0
         if 200 <= response.status < 300:
-            return Robots.parse(response.body)
+            return Robots.parse(response.body), len(response.body)
         unavailable = response.status >= 500 or response.status == 429
-        return Robots.DISALLOW_ALL if unavailable else Robots.ALLOW_ALL
+        return (Robots.DISALLOW_ALL if unavailable else Robots.ALLOW_ALL), 0
 
     def _follow(self, request: Request) -> Response:
         response = self._fetch(request)

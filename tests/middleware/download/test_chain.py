@@ -99,7 +99,7 @@ def test_a_chain_of_none_is_its_fetch():
 
 @pytest.mark.parametrize("wrong", ["crawler.Cookies", DownloadMiddleware, None, object()])
 def test_only_middlewares_make_a_chain(wrong):
-    with pytest.raises(ValueError, match="a DownloadMiddleware is needed"):
+    with pytest.raises(ValueError, match="a download middleware is an instance"):
         Middlewares(Site({}), [wrong])
 
 
@@ -409,3 +409,36 @@ def test_all_are_closed_from_the_inside_out_even_if_one_fails(named, asked, capl
 
     assert asked == ["c close", "b close", "a close"]
     assert "Named failed to close" in caplog.text
+
+
+class Again(DownloadMiddleware):
+    """Asks for the same page again, up to *times*, at *url* if one is given."""
+
+    def __init__(self, times, url=None):
+        self.times, self.url = times, url
+
+    def after_download(self, response):
+        if not self.times:
+            return response
+        self.times -= 1
+        request = response.request
+        return request.replace(headers={"again": "yes"}, url=self.url or request.url)
+
+
+def test_a_request_after_the_download_is_sent_at_once_and_the_hook_gets_its_response():
+    site = Site({"/": lambda request: request.headers.get("again", "no")})
+    first = Request("http://site.test/")
+
+    response = Middlewares(site, [Again(1)])(first)
+
+    assert (response.text, len(site.requests)) == ("yes", 2)
+    assert response.request is first
+
+
+@pytest.mark.parametrize(("times", "url"), [(2, None), (1, "http://other.test/")])
+def test_it_is_sent_once_and_to_no_other_origin(times, url):
+    site = Site({"/": "x", "http://other.test/": "y"})
+
+    with pytest.raises(MiddlewareError, match="not a Response, or once a Request"):
+        Middlewares(site, [Again(times, url)])(Request("http://site.test/"))
+    assert {request.url for request in site.requests} == {"http://site.test/"}

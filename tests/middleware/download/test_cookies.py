@@ -1,4 +1,5 @@
 import json
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -163,6 +164,19 @@ def test_a_domain_keeps_its_newest_180(browser):
     assert len(jar) == len(list(jar)) == 180
     assert browser.sends("http://b.example.com/").count("=") == 150
     assert browser.sends("http://a.example.com/").startswith("a120=1; ")
+
+
+def test_a_flood_of_cookies_costs_no_more_than_those_that_are_kept(browser):
+    """It takes half a second if each of them is looked at: all other hosts would wait."""
+
+    def cpu(number):
+        began = thread_time()
+        browser.visit("http://a.test/", *(f"n{n}=1" for n in range(number)))
+        return thread_time() - began
+
+    kept = min(cpu(180) for _ in range(3))
+    assert cpu(5000) <= 8 * kept + 0.01
+    assert browser.sends("http://a.test/").startswith("n4820=1; ")
 
 
 def test_expired_cookies_make_room_first(browser, clock):

@@ -31,6 +31,15 @@ def test_a_request_may_want_it_fresh(cached, clock, headers, flags):
     assert ask.flags(headers=headers) == flags
 
 
+def test_a_body_for_a_file_is_neither_stored_nor_answered(cached, tmp_path):
+    ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
+    ask(save_to=tmp_path / "file")
+    assert ask.flags() == ASKED
+
+    assert ask.flags() == HIT
+    assert ask.flags(save_to=tmp_path / "file") == ASKED
+
+
 def test_what_a_request_does_not_want_stored_is_not(cached):
     ask = cached(Reply(200, {"cache-control": "max-age=60"}, "page"))
     ask(headers={"cache-control": "no-store"})

@@ -1,6 +1,6 @@
 """Chains around a spider that does nothing, and what passes through them."""
 
-from crawler.data import LostItem, Response
+from crawler.data import Links, LostItem, Response
 from crawler.middleware import SpiderChain
 
 HOME = "http://site.test/"
@@ -43,16 +43,21 @@ def urls(chain, response):
 
 def passed(chain, url, response=PAGE):
     """Return the request for *url*, found on a page, after the chain; None if it was dropped."""
-    found = list(chain.response(response, lambda _: url))
+    found = list(filter(is_kept, chain.response(response, lambda _: url)))
     return found[0] if found else None
 
 
+def is_kept(found):
+    """Return whether a middleware has not dropped or failed on what was *found*."""
+    return not isinstance(found, LostItem | Links)
+
+
 def collect(flow):
-    """Return what *flow* yields but lost items, and what it raises at the end, or None."""
+    """Return what *flow* yields but what was lost, and what it raises at the end, or None."""
     found = []
     try:
         for each in flow:
-            found += [] if isinstance(each, LostItem) else [each]
+            found += [each] if is_kept(each) else []
     except Exception as error:
         return found, error
     return found, None

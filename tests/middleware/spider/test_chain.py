@@ -562,7 +562,7 @@ def test_a_middleware_is_given_as_a_class_an_instance_or_what_makes_one(given):
 
 @pytest.mark.parametrize("given", ["crawler.middleware.Referer", dict, object(), None])
 def test_anything_else_is_no_middleware(given):
-    with pytest.raises(ValueError, match="a SpiderMiddleware is needed"):
+    with pytest.raises(ValueError, match="a spider middleware is a subclass of SpiderMiddleware"):
         SpiderChain([given], Spider())
 
 

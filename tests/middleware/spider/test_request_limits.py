@@ -36,7 +36,8 @@ def test_depth_holds_for_what_an_error_leads_to():
     chain = opened(Depth(2))
     failure = FetchError("dns", "")
 
-    assert list(chain.error(failure, Request(HOME, depth=2), lambda _: "/a")) == []
+    [lost] = chain.error(failure, Request(HOME, depth=2), lambda _: "/a")
+    assert (lost.urls, lost.refusal) == ([f"{HOME}a"], "middleware")
     assert len(list(chain.error(failure, Request(HOME, depth=1), lambda _: "/a"))) == 1
 
 

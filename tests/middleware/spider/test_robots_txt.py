@@ -185,7 +185,7 @@ def test_workers_that_wait_for_one_robots_txt_do_not_lock_the_crawl(workers):
         for part in ("buffer_cap", "max_buffer_number")
     }
 
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         result = crawler.crawl(
             Everything(accepted_domains=[f"h{n}.test" for n in range(3)]),
             fetch=Site(pages),
@@ -200,3 +200,18 @@ def test_workers_that_wait_for_one_robots_txt_do_not_lock_the_crawl(workers):
     fetched = {item["url"] for item in result.items}
     assert {f"{host}/{n}" for host in hosts for n in range(3)} <= fetched
     assert not any(url.endswith("/3") for url in fetched)
+
+
+def test_of_too_many_files_the_oldest_are_forgotten(monkeypatch):
+    monkeypatch.setattr("crawler.middleware.spider.robots_txt._MOST_BYTES", 1000)
+    asked = []
+
+    def fetch(request):
+        asked.append(request.url.split("/")[2])
+        return crawler.Response(request.url, 200, {}, NO_SECRETS.content, request)
+
+    chain = obedient(fetch)
+    for number in (*range(20), 19, 0):
+        assert chain.request(f"http://host{number}.test/secret") is None
+
+    assert asked == [*(f"host{number}.test" for number in range(20)), "host0.test"]

@@ -19,7 +19,6 @@ from crawler.middleware import (
     Duplicates,
     HttpError,
     Offsite,
-    Referer,
     RegexLinkExtractor,
     RobotsTxt,
     SpiderChain,
@@ -29,7 +28,7 @@ from crawler.middleware import (
 from crawler.middleware.spider.contract import succeeded
 from crawler.testing import Reply, Site
 
-from .chains import Spider, collect, opened
+from .chains import Spider, collect, opened, passed
 
 HOME = "http://site.test/"
 PAGE = Response(HOME, 200)
@@ -45,7 +44,7 @@ class Product:
 
 
 def passes(chain, url):
-    return bool(list(chain.response(PAGE, lambda _: url)))
+    return passed(chain, url) is not None
 
 
 def link(*hrefs):
@@ -74,7 +73,7 @@ def crawled(site, *middlewares, domains=()):
     chain.open()
     with scheduler:
         scheduler.start(HOME)
-        assert scheduler.join(timeout=20)
+        assert scheduler.join(timeout=120)
         summary = scheduler.stop()
     chain.close()
     return chain, summary
@@ -142,11 +141,16 @@ def test_pitfall_02_one_hook_for_first_requests():
     assert seen == [(HOME, None), PAGE.request, (HOME + "a", PAGE)]
 
 
+class FoundOn(SpiderMiddleware):
+    def process_request(self, request, response, spider):
+        return request.replace(meta={"page": response.url}) if response else request
+
+
 def test_pitfall_03_robots_does_not_restart_the_chain():
     """
     A request waits for its robots.txt inside process_request; it is not parked and released.
 
-    So each request passes every hook once, with the page it was found on: its Referer and
+    So each request passes every hook once, with the page it was found on: that and its
     depth are right, and a Duplicates even below RobotsTxt does not drop it.
     """
     site = Site(
@@ -160,15 +164,15 @@ def test_pitfall_03_robots_does_not_restart_the_chain():
     )
 
     chain, summary = crawled(
-        site, RobotsTxt(), Duplicates(), Referer(), Depth(), domains=["other.test"]
+        site, RobotsTxt(), Duplicates(), FoundOn(), Depth(), domains=["other.test"]
     )
 
     others = {r.url: r for r in site.requests if "other" in r.url}
     assert sorted(others) == [f"http://other.test/{name}" for name in ("1", "2", "robots.txt")]
     for name in "12":
         request = others[f"http://other.test/{name}"]
-        assert (request.headers["referer"], request.depth) == (HOME, 1)
-    assert chain.figures["Referer", "process_request"].calls == 3
+        assert (request.meta["page"], request.depth) == (HOME, 1)
+    assert chain.figures["FoundOn", "process_request"].calls == 3
     assert chain.figures["RobotsTxt", "process_request"].drops == 1
     assert not summary.urls.failed
 
@@ -199,7 +203,7 @@ def test_pitfall_04_robots_failure_releases_those_who_wait(answer, are_allowed):
     gevent.idle()
     gate.set()
 
-    assert [greenlet.get(timeout=30) for greenlet in waiting] == [are_allowed] * 5
+    assert [greenlet.get(timeout=120) for greenlet in waiting] == [are_allowed] * 5
 
 
 def test_pitfall_05_internal_requests_are_not_filtered():
