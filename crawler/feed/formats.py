@@ -1,20 +1,22 @@
-"""open_feed(): the feed for the format of a file name."""
+"""open_feed(): the feed for the name of an output."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .csv_feed import Csv
+from .feed_spec import FeedSpec
 from .jsonl import JsonLines
 from .jsonl_gzip import JsonLinesGzip
+from .numbered_files import NumberedFiles
 from .output import Feed
 from .parquet import Parquet
 from .sqlite import Sqlite
 from .stdout import Stdout
 
-_FORMATS: dict[str, type[JsonLines | JsonLinesGzip | Csv | Sqlite | Parquet]] = {
+_FEEDS: dict[str, type[JsonLines | JsonLinesGzip | Csv | Sqlite | Parquet]] = {
     "jsonl": JsonLines,
     "jsonl.gz": JsonLinesGzip,
     "csv": Csv,
@@ -24,52 +26,34 @@ _FORMATS: dict[str, type[JsonLines | JsonLinesGzip | Csv | Sqlite | Parquet]] = 
 }
 #: Options of the feed of a format.
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {"spreadsheet": {"escape_formulas": True}}
-_EXTENSIONS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".jl": "jsonl",
-    ".jsonl.gz": "jsonl.gz",
-    ".csv": "csv",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".parquet": "parquet",
-}
 
 
 def open_feed(spec: str, *, append: bool = False, position: int | None = None) -> Feed:
     """
     Open the feed that *spec* names: FILE by its extension, FILE:FORMAT, or - for stdout.
 
+    Options follow: the fields of each record, and the size of each of several files.
+
     >>> open_feed("items.csv"), open_feed("items.txt:jsonl", append=True), open_feed("-")
+    >>> open_feed("items.csv:fields=url,title"), open_feed("items-%03d.jsonl:records=10000")
     """
-    path, name = _parsed(spec)
-    if path == "-":
-        return Stdout()
-    return _FORMATS[name](path, append=append, position=position, **_OPTIONS.get(name, {}))
+    wanted = FeedSpec.parse(spec)
+    feed = _opened(wanted, append=append, position=position)
+    feed.fields = wanted.fields
+    return feed
 
 
 def check_feed(spec: str) -> None:
     """Raise the error that open_feed() would for this *spec*, as far as it is known beforehand."""
-    path, name = _parsed(spec)
-    (Stdout if path == "-" else _FORMATS[name]).check(path)
+    wanted = FeedSpec.parse(spec)
+    (Stdout if wanted.path == "-" else _FEEDS[wanted.format]).check(wanted.path)
 
 
-def _parsed(spec: str) -> tuple[str, str]:
-    path, _, name = spec.rpartition(":")
-    if path == "-" and name != "jsonl":
-        raise ValueError(f"standard output takes JSON Lines, not {name}")
-    if path and name in _FORMATS:
-        return path, name
-    if spec == "-":
-        return spec, "jsonl"
-    extensions = [suffix.lower() for suffix in Path(spec).suffixes]
-    for extension in ("".join(extensions[-2:]), *extensions[-1:]):
-        if extension in _EXTENSIONS:
-            return spec, _EXTENSIONS[extension]
-    if extensions[-1:] == [".json"]:
-        raise ValueError(f"{spec!r}: a JSON array cannot be written as items come, use .jsonl")
-    raise ValueError(
-        f"{spec!r} does not name a format: end it in {', '.join(_EXTENSIONS)}, "
-        f"or add one of {', '.join(f':{name}' for name in _FORMATS)}"
-    )
+def _opened(spec: FeedSpec, *, append: bool, position: int | None) -> Feed:
+    if spec.path == "-":
+        return Stdout()
+    feed = _FEEDS[spec.format]
+    make: Callable[..., Feed] = partial(feed, **_OPTIONS.get(spec.format, {}))
+    if spec.is_numbered:
+        return NumberedFiles(spec, make, feed.remove, append=append, position=position)
+    return make(spec.path, append=append, position=position)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -48,18 +49,25 @@ class Output(ABC):
     power failure. All methods work in the caller's thread and do not switch greenlets, unless
     the class says so.
 
-    *written* counts what was written since the output was opened.
+    *written* counts what was written since the output was opened, and *unwritten* what could not
+    be written.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = self.check(path)
         self.written = 0
+        self.unwritten = 0
         self.closed = False
 
     @classmethod
     def check(cls, path: str | os.PathLike[str]) -> Path:
         """Return *path* if an output can be there; otherwise raise an error. Nothing is changed."""
         return local_path(path)
+
+    @classmethod
+    def remove(cls, path: Path) -> None:
+        """Remove all that an output at *path* consists of."""
+        path.unlink(missing_ok=True)
 
     @abstractmethod
     def flush(self) -> None:
@@ -107,7 +115,14 @@ class Output(ABC):
 
 
 class Feed(Output):
-    """An output of records, and a processor for a Pipeline: it passes on what it wrote."""
+    """
+    An output of records, and a processor for a Pipeline: it passes on what it wrote.
+
+    *fields* are those of each record, in their order, with None for those that it lacks; empty
+    means all that a record has.
+    """
+
+    fields: Sequence[str] = ()
 
     def __call__(self, value: Value) -> Value:
         """Write *value*, which may be anything that as_record() takes, and return it."""
@@ -118,6 +133,8 @@ class Feed(Output):
         """Write a *record* that as_record() has made; the feed does not change it."""
         if self.closed:
             raise self._closed_error()
+        if self.fields:
+            record = {name: record.get(name) for name in self.fields}
         self._write(record)
         self.written += 1
 

@@ -48,7 +48,7 @@ class Parquet(Feed):
     ) -> None:
         super().__init__(path)
         self.group = group
-        self._parts = self.path.with_name(f"{self.path.name}.parts")
+        self._parts = _parts_of(self.path)
         self._make_room(append=append or position is not None)
         self._sizes = list(self._sizes_of_parts())
         self._spool = AppendFile(self._part(len(self._sizes), "jsonl"), append=True)
@@ -60,6 +60,11 @@ class Parquet(Feed):
     def check(cls, path: str | os.PathLike[str]) -> Path:
         columns.parquet()  # fails at once if the extra is missing
         return super().check(path)
+
+    @classmethod
+    def remove(cls, path: Path) -> None:
+        super().remove(path)
+        shutil.rmtree(_parts_of(path), ignore_errors=True)
 
     def flush(self) -> None:
         """Do nothing: the operating system already has what was written."""
@@ -181,6 +186,10 @@ class Parquet(Feed):
         self._spool.path.unlink(missing_ok=True)
         self._spool = spool
         self._waiting = []
+
+
+def _parts_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.parts")
 
 
 def _row(record: dict[str, Any]) -> dict[str, Cell]:

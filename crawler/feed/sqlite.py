@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -76,6 +77,11 @@ class Sqlite(BatchedFeed[tuple[dict[str, Any], dict[str, Cell]]]):
         except BaseException:
             self._connection.close()
             raise
+
+    @classmethod
+    def remove(cls, path: Path) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            super().remove(path.with_name(f"{path.name}{suffix}"))
 
     def flush(self) -> None:
         if not self._waiting:

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Headers, Request, Response, SavedBody
 from crawler.errors import StateError
 from crawler.feed import FeedError, WarcSite, WarcWriter
 
@@ -151,6 +151,16 @@ def test_a_cut_body_is_marked(path):
 
     with WarcSite(path) as site:
         assert site(Request(URL)).flags == {"truncated"}
+
+
+def test_a_body_in_a_file_is_marked_as_left_out(path):
+    reply = Response(URL, 200, saved=SavedBody("files/a.png", 3, "abc"))
+
+    write(path, reply)
+
+    with path.open("rb") as file:
+        *_, last = archiveiterator.ArchiveIterator(file)
+        assert last.rec_headers["WARC-Truncated"] == "length"
 
 
 def test_it_passes_the_check_of_warcio(path, naughty, capsys):
