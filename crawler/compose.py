@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import logging
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
@@ -16,16 +16,20 @@ from . import url as urls
 from .analysis.processes import remote_analyzers, started
 from .analysis.spider_analyzer import analyzer_of
 from .analysis.worker.handshake import refuse_in_a_worker
+from .body_file import saved
 from .credentials import hide_passwords, without_credentials
 from .data import Request, Response
 from .errors import CrawlerError
+from .job.contract import CrawlJob
 from .job.directory import Job
 from .middleware.download.chain import Middlewares
 from .middleware.download.contract import DownloadMiddleware
 from .middleware.download.cookies import Cookies
+from .middleware.download.digest_auth import DigestAuth
 from .middleware.download.headers import DefaultHeaders
 from .middleware.download.proxies import DefaultProxy
-from .middleware.spider.chain import SpiderChain
+from .middleware.download.referer import Referer
+from .middleware.spider.chain import DROPPED, SpiderChain
 from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
 from .scheduler import Scheduler, Status
@@ -45,7 +49,7 @@ def stream(
     download_middlewares: Collection[DownloadMiddleware] = (),
     fetch: Fetch | None = None,
     settings: Settings | None = None,
-    job: Job | str | os.PathLike[str] | None = None,
+    job: CrawlJob | str | os.PathLike[str] | None = None,
     **code: Any,
 ) -> CrawlResult:
     """
@@ -58,12 +62,7 @@ def stream(
     continues where the last one in that directory ended, whatever ended it.
     """
     refuse_in_a_worker()
-    spider = _instance_of(spider)
-    for sentence in ignored_hooks(spider):
-        log.warning("%s", sentence)
-    settings = settings or Settings.load(spider=settings_of(spider), code=code)
-    if settings.nofollow != spider.obeys_nofollow:
-        spider.obeys_nofollow = settings.nofollow
+    spider, settings = _prepared(spider, settings, code)
     chain = SpiderChain([*middlewares, *spider.middlewares], spider)
     pipelines = ItemPipelines([*settings.pipelines, *spider.pipelines], spider)
     result = CrawlResult(spider, Scheduler(), chain)
@@ -71,24 +70,25 @@ def stream(
         # A `fetch` that reads an archive may have a length of 0: compare it with None.
         client = cleanup.enter_context(settings.fetch()) if fetch is None else fetch
         job = _open_job(job, cleanup)
-        given = [*download_middlewares, *map(_instance, spider.download_middlewares)]
-        around = _with_cookies([*given, *_set_by(settings)], settings, job)
+        given = (*download_middlewares, *map(_instance, spider.download_middlewares))
+        around = _middlewares(given, settings, job)
         download = Middlewares(client if job is None else job.outputs.around(client), around)
         cleanup.callback(download.close)
         first = _FirstRequests(chain, partial(_fetch_aside, download, job))
         fetch_one = partial(_fetch_within, result.scheduler, first)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
-        processors = [*pipelines.processors, *feeds]
         downloader = Downloader(download, receiving=getattr(client, "receiving", int))
+        processors = [*pipelines.processors, *feeds]
         _init_scheduler(result, settings, job, downloader, analyzers, processors)
-        _open_spider(result, fetch_one, cleanup)
-        pipelines.open()
-        cleanup.callback(pipelines.close)
+        spider.job_path = job.path if isinstance(job, Job) else None
+        _open_spider(result, pipelines, fetch_one, cleanup)
         cleanup.enter_context(started(remote, chain))
         if job is not None:
             job.begin(_description(spider, settings))
         result.run(iter(first), cleanup.pop_all())
+        for url in first.dropped:
+            result.scheduler.turn_away(url, DROPPED)
     return result
 
 
@@ -107,6 +107,19 @@ def findings(spider: Spider, response: Response, callback: str = "parse") -> Ite
     """Yield what a callback of *spider* finds in one page: Request, Links and Item objects."""
     page = response.replace(request=response.request.replace(callback=callback))
     yield from analyzer_of(SpiderChain(spider.middlewares, spider)).analyze(page)
+
+
+def _prepared(
+    spider: object, settings: Settings | None, code: Mapping[str, Any]
+) -> tuple[Spider, Settings]:
+    """Return an instance of *spider* and its settings; warn of hooks that are never called."""
+    spider = _instance_of(spider)
+    for sentence in ignored_hooks(spider):
+        log.warning("%s", sentence)
+    settings = settings or Settings.load(spider=settings_of(spider), code=code)
+    if settings.nofollow != spider.obeys_nofollow:
+        spider.obeys_nofollow = settings.nofollow
+    return spider, settings
 
 
 def _instance_of(spider: object) -> Spider:
@@ -130,15 +143,23 @@ def settings_of(spider: Spider) -> dict[str, Any]:
     return own | dict(spider.settings)
 
 
-def _open_job(job: Job | str | os.PathLike[str] | None, cleanup: ExitStack) -> Job | None:
-    """Return the *job*; if a path is given, open the job, and let *cleanup* close it."""
-    if job is None or isinstance(job, Job):
-        return job
-    return cleanup.enter_context(Job(job))
+def _open_job(job: CrawlJob | str | os.PathLike[str] | None, cleanup: ExitStack) -> CrawlJob | None:
+    """Return *job*; if a path is given, open the job, and let *cleanup* close it."""
+    if isinstance(job, str | os.PathLike):
+        return cleanup.enter_context(Job(job))
+    return job
+
+
+def _middlewares(
+    given: Iterable[DownloadMiddleware], settings: Settings, job: CrawlJob | None
+) -> list[DownloadMiddleware]:
+    """Return the middlewares around each download: those *given*, and what *settings* ask for."""
+    referer = [Referer(settings.referer)] if settings.referer != "no" else []
+    return _with_cookies([*given, *_set_by(settings), *referer], settings, job)
 
 
 def _with_cookies(
-    middlewares: list[DownloadMiddleware], settings: Settings, job: Job | None
+    middlewares: list[DownloadMiddleware], settings: Settings, job: CrawlJob | None
 ) -> list[DownloadMiddleware]:
     """Add cookies as the innermost middleware, unless there are some; *job* keeps them."""
     cookies = next((one for one in middlewares if isinstance(one, Cookies)), None)
@@ -146,17 +167,19 @@ def _with_cookies(
         cookies = Cookies()
         middlewares = [*middlewares, cookies]
     if cookies is not None and job is not None:
-        cookies.restore(job.journal.store.fact("cookies") or {})
+        cookies.restore(job.journal.fact("cookies") or {})
         job.journal.include("cookies", cookies.changes)
     return middlewares
 
 
 def fetch_with(client: Fetch, settings: Settings) -> Fetch:
-    """Return *client* with the header fields and the proxy of *settings* for its requests."""
+    """Return *client* with the login, the header fields and the proxy of *settings*."""
     return Middlewares(client, _set_by(settings))
 
 
 def _set_by(settings: Settings) -> Iterator[DownloadMiddleware]:
+    if settings.auth == "digest":
+        yield DigestAuth()
     if settings.headers:
         yield DefaultHeaders(settings.header_fields())
     if settings.proxy is not None:
@@ -170,19 +193,20 @@ def _instance(middleware: Any) -> DownloadMiddleware:
 def _init_scheduler(
     result: CrawlResult,
     settings: Settings,
-    job: Job | None,
+    job: CrawlJob | None,
     downloader: Downloader,
     analyzers: Sequence[Analyzer],
     processors: Collection[Callable[[Any], Any]],
 ) -> None:
     """Initialize the scheduler of *result* with its modules, and connect it with *job*."""
-    pipeline = Pipeline(*processors, result.add_item, keep=job.outputs.keep if job else bool)
+    keep = job.outputs.keep if job else bool
+    pipeline = Pipeline(*processors, result.add_item, fail_fast=True, keep=keep)
     requests = settings.request_args()
     modules = settings.module_args(
         downloaders=[downloader], analyzers=analyzers, pipelines=[pipeline]
     )
     if job is not None:
-        job.journal.commits.on_failure = result.fail
+        job.watch_failures(result.fail)
         requests = replace(requests, journal=job.journal)
         modules = replace(modules, on_stuck=job.on_stuck)
     modules = replace(modules, on_add=result.passed)
@@ -191,8 +215,10 @@ def _init_scheduler(
     result.scheduler.init(requests, settings.data_args(), modules)
 
 
-def _open_spider(result: CrawlResult, fetch: Fetch, cleanup: ExitStack) -> None:
-    """Open the spider, then its middlewares; *cleanup* closes them in reverse order."""
+def _open_spider(
+    result: CrawlResult, pipelines: ItemPipelines, fetch: Fetch, cleanup: ExitStack
+) -> None:
+    """Open the spider, its middlewares, its *pipelines*; *cleanup* closes them in reverse order."""
     spider, chain = result.spider, result.chain
     # Spider.fetch() and Spider.waiting() need the crawl that they are part of.
     spider._fetch = fetch  # noqa: SLF001
@@ -201,17 +227,20 @@ def _open_spider(result: CrawlResult, fetch: Fetch, cleanup: ExitStack) -> None:
     cleanup.callback(spider.close)
     chain.open()
     cleanup.callback(chain.close)
+    pipelines.open()
+    cleanup.callback(pipelines.close)
 
 
 def _fetch_within(scheduler: Scheduler, first: _FirstRequests, request: Request) -> Response:
     """Fetch as part of the crawl; before the crawl runs, for Spider.start(), directly."""
-    return scheduler.fetch(request) if scheduler.status is Status.STARTED else first.fetch(request)
+    runs = scheduler.status in (Status.STARTED, Status.STOPPING)
+    return scheduler.fetch(request) if runs else first.fetch(request)
 
 
-def _fetch_aside(download: Fetch, job: Job | None, request: Request) -> Response:
+def _fetch_aside(download: Fetch, job: CrawlJob | None, request: Request) -> Response:
     """Fetch a page that is not part of the crawl; its exchange is recorded all the same."""
     try:
-        return download(request)
+        return saved(download(request))
     finally:
         if job is not None:
             job.journal.fetched_aside(request)
@@ -230,6 +259,8 @@ class _FirstRequests:
         self._chain = chain
         self._download = download
         self._is_led_by_a_page = False
+        #: The URLs of those that a middleware has dropped.
+        self.dropped: list[str] = []
 
     @cached_property
     def _trusted(self) -> set[str]:
@@ -249,14 +280,16 @@ class _FirstRequests:
             request = self._passed(found)
             if request is not None:
                 is_empty = False
-                yield request.trusting(self._trusted)
+                yield request.replace(trusted=self._trusted)
+            elif isinstance(url, str):
+                self.dropped.append(url)
         if is_empty and (more := self._chain.next_request()) is not None:
-            yield more.trusting({*urls.hosts_by_address([more.url])})
+            yield more.replace(trusted={*urls.hosts_by_address([more.url])})
 
     def fetch(self, request: Request) -> Response:
         """Fetch a page before the crawl runs."""
         self._is_led_by_a_page = True
-        return self._download(request.trusting(self._trusted))
+        return self._download(request.replace(trusted=self._trusted))
 
     def _passed(self, found: Request | str) -> Request | None:
         is_led_by_a_page = self._is_led_by_a_page

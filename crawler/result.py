@@ -18,6 +18,9 @@ from .spider import Spider
 
 log = logging.getLogger(__name__)
 
+#: How many errors a CrawlResult keeps: sites without end have errors without end.
+MOST_ERRORS = 1000
+
 
 class CrawlResult:
     """
@@ -31,9 +34,10 @@ class CrawlResult:
         self.spider = spider
         self.scheduler = scheduler
         self.chain = chain
-        #: Every error of the crawl, in the order of their reports.
+        #: The first errors of the crawl, 1,000 at most; summary.errors counts all, and
+        #: scheduler.error_chan() yields all.
         self.errors: list[CrawlerError] = []
-        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, failed, refused if no
+        #: Why the crawl ended: finished, stopped, memory_limit, output_closed, disk, failed, refused if no
         #: first request was admitted, or the limit that has cut it off, such as page_limit. Empty
         #: while it runs.
         self.reason = ""
@@ -95,7 +99,7 @@ class CrawlResult:
         """
         if self.failure is not None:
             return 6
-        if self.reason in {"stopped", "memory_limit", "output_closed"}:
+        if self.reason in {"stopped", "memory_limit", "output_closed", "disk"}:
             return 3
         summary = self.summary
         urls = summary.urls
@@ -137,7 +141,7 @@ class CrawlResult:
 
     def _finish(self, cleanup: ExitStack) -> None:
         """Wait until nothing is left to crawl, then stop and close everything."""
-        errors = gevent.spawn(self.errors.extend, self.scheduler.error_chan())
+        errors = gevent.spawn(self._keep_errors, self.scheduler.error_chan())
         with cleanup:
             while self.scheduler.join() and self.scheduler.status is Status.STARTED:
                 more = self.chain.next_request()
@@ -152,6 +156,11 @@ class CrawlResult:
             self.reason = self.reason or self.summary.reason
             errors.join()
         self._close_items()
+
+    def _keep_errors(self, errors: Iterator[CrawlerError]) -> None:
+        for error in errors:
+            if len(self.errors) < MOST_ERRORS:
+                self.errors.append(error)
 
     def _close_items(self) -> None:
         self._unread += self._items.close()

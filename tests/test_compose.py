@@ -3,19 +3,20 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import gevent
 import pytest
 
-from crawler import CrawlResult, Refused, Request, Response, Spider, crawl
+from crawler import CrawlResult, Refused, Request, Response, Spider, __version__, crawl
 from crawler.compose import fetch_with
 from crawler.errors import DownloadError, FetchError
 from crawler.job import Job, JobView
 from crawler.middleware.spider.contract import HttpError, SpiderMiddleware
-from crawler.middleware.spider.referer import Referer
 from crawler.settings import Settings
+from crawler.spider import PageSpider
 from crawler.testing import LoopbackSite, Reply, Site
 
 from .sample_spider import FREE, SITE, AllLinks, ChoosyItems, Titles
@@ -23,7 +24,7 @@ from .sample_spider import FREE, SITE, AllLinks, ChoosyItems, Titles
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -385,8 +386,6 @@ def test_the_limit_of_redirects_is_a_setting():
 class Fragments(Spider):
     """Follows links with fragments, by request and by link, and asks for a page itself."""
 
-    middlewares = [Referer()]
-
     def parse(self, response):
         page = response.request
         yield {"url": response.url, "request": page.url, "found_on": page.found_on}
@@ -430,6 +429,93 @@ def test_a_page_is_known_by_its_url_without_a_fragment_wherever_it_is_named(tmp_
     }
     assert {"failed": site.url("/gone")} in result.items
     assert site.url("/to") in referers
+
+
+class Choosy(SpiderMiddleware):
+    def process_request(self, request, response, spider):
+        return None if "drop" in request.url else request
+
+
+class Dropping(Spider):
+    start_urls = ["http://site.test/", "http://site.test/drop-first"]
+    middlewares = [Choosy]
+
+    def parse(self, page):
+        yield "/drop-link#part"
+        yield Request("http://user:word@site.test/drop-request", priority=1)
+        yield "/kept"
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_a_request_that_a_middleware_drops_is_counted_and_why_knows_it(tmp_path, analyzers):
+    pages, options = {"/": "", "/kept": ""}, {"depth": 0, "delay": 0, "robots": False}
+    result = crawl(
+        Dropping(), fetch=Site(pages), job=tmp_path / "job", analyzers=analyzers, **options
+    )
+    with JobView(tmp_path / "job") as view:
+        [link] = view.why("http://site.test/drop-link")
+        [first] = view.why("http://site.test/drop-first")
+        urls = {story.url for story in view.urls()}
+
+    assert result.summary.urls.turned_away == {"middleware": 3, "depth": 1}
+    assert (link.reason, link.found_on, link.depth) == ("middleware", "http://site.test/", 1)
+    assert (first.reason, first.found_on, first.depth) == ("middleware", None, 0)
+    assert "http://site.test/drop-request" in urls
+
+
+class Circle(Spider):
+    """Each of three pages links to all of them."""
+
+    start_urls = ["http://site.test/0", "http://site.test/0"]
+
+    def parse(self, page):
+        yield {"path": page.url[-1]}
+        yield from page.links()
+
+
+CIRCLE = {f"/{n}": "".join(f"<a href=/{m}>x</a>" for m in range(3)) for n in range(3)}
+
+
+@pytest.mark.parametrize("kind", ["bloom", "exact", "mmap"])
+def test_every_duplicate_filter_fetches_a_page_once_also_over_a_stop(tmp_path, kind):
+    if kind == "mmap":
+        pytest.importorskip("pybloomfilter")
+    found, options = [], {"duplicate_filter": kind, "depth": None, "delay": 0, "robots": False}
+    for pages in (2, 10, 10):
+        result = crawl(
+            Circle(), fetch=Site(CIRCLE), job=tmp_path / "job", max_pages=pages, **options
+        )
+        found += [item["path"] for item in result.items]
+
+    assert sorted(found) == ["0", "1", "2"]
+    assert not [path for path in (tmp_path / "job").iterdir() if "seen" in path.name]
+
+
+def test_without_a_duplicate_filter_each_link_is_fetched_but_first_requests_once(tmp_path):
+    options = {"duplicate_filter": "off", "depth": 2, "delay": 0, "robots": False}
+
+    first = crawl(Circle(), fetch=Site(CIRCLE), job=tmp_path / "job", **options)
+    again = crawl(Circle(), fetch=Site(CIRCLE), job=tmp_path / "job", **options)
+
+    assert Counter(item["path"] for item in first.items) == {"0": 1 + 1 + 3, "1": 4, "2": 4}
+    assert first.summary.urls.turned_away == {"seen": 1, "depth": 27}
+    assert not again.items
+
+
+def test_a_page_that_redirects_is_followed_again_without_a_duplicate_filter():
+    class Twice(Spider):
+        start_urls = ["http://site.test/"]
+
+        def parse(self, page):
+            yield {"path": page.url[-2:]}
+            yield from page.links()
+
+    pages = {"/": "<a href=/m1>x</a><a href=/m2>y</a>", "/to": ""}
+    pages |= {path: Reply(302, {"location": "/to"}) for path in ("/m1", "/m2")}
+    options = {"depth": 1, "delay": 0, "robots": False}
+
+    assert len(crawl(Twice(), fetch=Site(pages), **options).items) == 2
+    assert len(crawl(Twice(), fetch=Site(pages), duplicate_filter="off", **options).items) == 3
 
 
 NOFOLLOW = {
@@ -514,6 +600,23 @@ def test_the_header_fields_and_the_proxy_of_the_settings_go_with_every_request(t
     }
     for file in (tmp_path / "job").iterdir():
         assert b"s3cret" not in file.read_bytes(), file
+
+
+def test_every_request_names_the_contact():
+    with LoopbackSite({"/": "x", "/robots.txt": "User-agent: crawler\nDisallow: /x"}) as site:
+        crawl(PageSpider(start_urls=[site.url("/")]), contact="me@site.test", delay=0)
+    agents = {hit.headers["user-agent"] for hit in site.requests}
+
+    assert len(site.requests) == 2
+    assert agents == {f"crawler/{__version__} (+me@site.test)"}
+
+
+@pytest.mark.parametrize(
+    "wrong", ["me", "me @site.test", "a@b) (c", "a@b\r\nX: y", "ftp://site.test"]
+)
+def test_a_contact_is_an_address_or_a_url(wrong):
+    with pytest.raises(ValueError, match="contact: expected a mail address or a URL"):
+        Settings.load(code={"contact": wrong})
 
 
 def test_without_such_settings_a_request_is_sent_as_it_is():

@@ -12,7 +12,7 @@ from .sample_spider import FREE, SITE, Titles
 
 @pytest.fixture(autouse=True)
 def deadline():
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         yield
 
 
@@ -30,6 +30,22 @@ def test_items_come_as_they_are_found():
     assert items.reason == "stopped"
     assert items.exit_code == 3
     assert items.scheduler.status.value == "stopped"
+
+
+def test_the_first_errors_are_kept_and_all_are_counted(monkeypatch):
+    """A site without end, with errors, must not fill the memory with them."""
+    monkeypatch.setattr("crawler.result.MOST_ERRORS", 10)
+    site = Site(generated_site(pages=50, links=5, size=300))
+
+    class Failing(Titles):
+        def parse(self, response):
+            yield from response.links()
+            raise ValueError(response.url)
+
+    result = crawl(Failing(), fetch=site, **FREE)
+
+    assert [error.kind for error in result.errors] == ["parse"] * 10
+    assert result.summary.errors.reported == 50
 
 
 def test_a_slow_reader_holds_the_crawl_and_loses_nothing():
@@ -162,7 +178,7 @@ def test_what_is_added_to_a_crawl_passes_its_hooks():
     with stream(Lone(), fetch=Site(SITE), middlewares=[marks], **FREE) as result:
         assert result.scheduler.add("http://site.test/a")
         assert not result.scheduler.add("http://site.test/x")
-        result.scheduler.join(10)
+        result.scheduler.join(120)
     assert marks.seen.count("http://site.test/a") == 1
     assert "http://site.test/x" in marks.seen
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from .._words import counted
 from ..data import Request
-from ..errors import JobError
+from ..errors import CrawlerError, JobError
 from ..feed import Feed, WarcWriter
 from ..frontier import FailedPages, Recovered, SqliteJournal
 from .outputs import JobOutputs
@@ -25,6 +25,8 @@ MARKER = "state.marker"
 _OLD_MARKER = "state.pulse"
 ABOUT = "job.json"
 LOCK = "lock"
+#: Which files its items have.
+FILES = "files.db"
 
 
 class Job:
@@ -100,6 +102,10 @@ class Job:
         draft.replace(self.path / ABOUT)
         self.journal.commits.flush(anyway=True)
 
+    def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
+        """Call *on_failure* when nothing can be written any more."""
+        self.journal.commits.on_failure = on_failure
+
     def retry_failed(self, *reasons: str) -> None:
         """Fetch the pages again that failed, for one of *reasons* if any is given; call it first."""
         self.journal.retried = FailedPages(reasons)
@@ -114,7 +120,8 @@ class Job:
         place = Path(path)
         lock = _locked(place / LOCK)
         try:
-            for name in (STATE, f"{STATE}-wal", f"{STATE}-shm", MARKER, _OLD_MARKER, ABOUT):
+            databases = [name + end for name in (STATE, FILES) for end in ("", "-wal", "-shm")]
+            for name in (*databases, MARKER, _OLD_MARKER, ABOUT):
                 (place / name).unlink(missing_ok=True)
         finally:
             os.close(lock)

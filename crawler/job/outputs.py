@@ -61,11 +61,11 @@ class JobOutputs:
         wanted = {self._name(spec) for spec in specs}
         if wanted == set(self._ends):
             return
-        now = ", ".join(sorted(wanted - set(self._ends))) or "no other file"
+        lacking = ", ".join(sorted(wanted - set(self._ends)))
         before = ", ".join(sorted(self._ends)) or "no file"
         raise JobError(
-            f"{self._home} has written to {before} until now, and {now} would lack that: "
-            f"name the same files again, or start over with --fresh"
+            f"{self._home} has written to {before} until now{lacking and f', and {lacking} would lack that'}: "
+            f"name the same files again, start over with --fresh, or use another directory (--job)"
         )
 
     def keep(self, item: Item) -> None:
@@ -126,6 +126,7 @@ def _write(feed: Feed, record: dict[str, Any]) -> None:
     try:
         feed.write(record)
     except (ValueError, TypeError) as error:
+        feed.unwritten += 1
         log.warning("a record cannot be written to %s: %s: %.200r", feed.path, error, record)
 
 

@@ -93,7 +93,9 @@ class JobView:
         self.path = Path(path)
         state = self.path / STATE
         if not state.is_file():
-            raise JobError(f"{self.path} is not a job directory: {STATE} is missing")
+            raise JobError(
+                f"{self.path} is not a job directory: {STATE} is missing; `crawler jobs` lists those here"
+            )
         with ExitStack() as on_error:
             try:
                 self._connection = sqlite3.connect(f"{state.resolve().as_uri()}?mode=ro", uri=True)

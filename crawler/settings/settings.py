@@ -13,7 +13,9 @@ from typing import Any
 
 from ..credentials import hide_passwords
 from ..fetch import AddressGuard, CurlFetch, Limits, any_address
+from ..fetch.user_agent import user_agent
 from ..frontier import ANY_DOMAIN, Budget, Politeness, Retries
+from ..http.referrer_policy import DEFAULT_POLICY
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
 from ..scheduler.memory_guard import Memory
@@ -52,13 +54,18 @@ class Settings:
     max_pages_per_host: int | None = RequestArgs.max_pages_per_host
     max_links_per_page: int | None = ModuleArgs.max_links
     max_chain: int | None = RequestArgs.max_chain
+    max_hosts_per_domain: int | None = RequestArgs.max_hosts_per_domain
     fingerprint: str = RequestArgs.fingerprint
+    duplicate_filter: str = RequestArgs.duplicate_filter
     max_redirects: int = RequestArgs.max_redirects
     nofollow: bool = True
     cookies: bool = True
+    auth: str = "basic"
+    referer: str = DEFAULT_POLICY
     headers: Sequence[str] = ()
     proxy: str | None = None
     user_agent: str | None = None
+    contact: str | None = None
     verify: bool = True
     ca_file: Path | None = None
     allow_private: bool = False
@@ -117,9 +124,11 @@ class Settings:
             include=self.include,
             exclude=self.exclude,
             max_chain=self.max_chain,
+            max_hosts_per_domain=self.max_hosts_per_domain,
             max_pages_per_host=self._host_cap,
             max_redirects=self.max_redirects,
             fingerprint=self.fingerprint,
+            duplicate_filter=self.duplicate_filter,
             agent=self._product_token(),
             politeness=self.politeness,
             retries=self.retries,
@@ -163,7 +172,7 @@ class Settings:
         """Return a new client, with an address guard of its own."""
         return CurlFetch(
             limits=self.limits,
-            user_agent=self.user_agent,
+            user_agent=user_agent(self.user_agent, self.contact),
             verify=self.verify,
             ca_file=self.ca_file,
             max_connections=max(_CONNECTIONS, self.concurrency),

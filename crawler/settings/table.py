@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..frontier.admission.seen import DUPLICATE_FILTERS
+from ..http.referrer_policy import POLICIES
+from .scrapy_names import SCRAPY_NAMES
 from .value_types import (
     BYTES,
+    CONTACT,
     COUNT,
     FILE,
     HEADER,
@@ -109,9 +113,19 @@ SECTIONS = {
             "The maximum number of alike pages, each found on the one before, such as /day/1, /day/2. Alike URLs differ only in numbers, or in the ids of sessions.",
         ),
         Setting(
+            "max_hosts_per_domain",
+            or_none(COUNT),
+            "The maximum number of hosts of one registered domain to fetch pages from.",
+        ),
+        Setting(
             "fingerprint",
             one_of("blake2b", "mmh3"),
             "The hash by which URLs are recognized that were met before. blake2b has a secret key. mmh3 is faster, but a hostile page can hide another one with it. A job keeps the one that it began with.",
+        ),
+        Setting(
+            "duplicate_filter",
+            one_of(*DUPLICATE_FILTERS),
+            "How URLs are remembered that were met before. bloom takes 6 to 12 bytes of memory for each, and takes one of 10^9 new URLs for an old one. mmap is the same in mapped files in the job directory (needs the extra mmap). exact takes 100 bytes and makes no error. off fetches each link again, wherever it is found: set a depth or max_pages too.",
         ),
     ),
     "Speed": (
@@ -158,6 +172,11 @@ SECTIONS = {
             "user_agent",
             or_none(HEADER),
             "The User-Agent header. none sends the crawler's name and version.",
+        ),
+        Setting(
+            "contact",
+            or_none(CONTACT),
+            "Your mail address, or a page about your crawl, for those who run the sites: it is added to the User-Agent.",
         ),
         Setting(
             "politeness.latency_factor",
@@ -283,12 +302,34 @@ SECTIONS = {
         ),
         Setting("limits.headers", BYTES, "The maximum size of all headers."),
         Setting(
+            "max_file",
+            BYTES,
+            "The maximum size of a body that is saved to a file, both as sent and as decoded.",
+            "limits.file",
+        ),
+        Setting(
+            "file_timeout",
+            SOME_SECONDS,
+            "The maximum time for a body that is saved to a file, instead of timeout.",
+            "limits.file_total",
+        ),
+        Setting(
             "max_redirects",
             LEVEL,
             "The maximum number of redirects that are followed for one request. 0 follows none.",
         ),
         Setting(
             "cookies", SWITCH, "Whether to keep cookies and send them to the hosts they belong to."
+        ),
+        Setting(
+            "auth",
+            one_of("basic", "digest"),
+            "How user and password are sent, which are given in a start URL, by HttpAuth or by --auth. digest (RFC 7616) never sends the password itself.",
+        ),
+        Setting(
+            "referer",
+            one_of("no", *POLICIES),
+            "What is sent of the URL of the page on which a link was found: a policy of the Referrer Policy standard. no sends nothing.",
         ),
         Setting(
             "headers",
@@ -339,13 +380,18 @@ _BY_NAME = {name: setting for setting in SETTINGS for name in (setting.path, set
 
 
 def find(name: str) -> Setting:
-    """Return the setting with this name or path; a ValueError suggests a similar name."""
+    """Return the setting with this name or path; a ValueError suggests another name."""
     try:
         return _BY_NAME[name]
     except KeyError:
-        near = nearest(name, 0.6)
-        hint = f": did you mean {near!r}?" if near else ""
-        raise ValueError(f"unknown setting {name!r}{hint}") from None
+        raise ValueError(f"unknown setting {name!r}: {_hint(name)}") from None
+
+
+def _hint(unknown: str) -> str:
+    if unknown in SCRAPY_NAMES:
+        return f"it is called {SCRAPY_NAMES[unknown]!r} here"
+    near = nearest(unknown, 0.6)
+    return f"did you mean {near!r}?" if near else "`crawler settings` lists all"
 
 
 def nearest(name: str, likeness: float) -> str | None:

@@ -232,6 +232,7 @@ RATE = Size(
 SWITCH = Switch("yes or no", "yes or no (or true, false, on, off, 1, 0)")
 TEXT = Text("text", "text")
 HEADER = Text("text", "one line of ASCII text", r"[ -~]+")
+CONTACT = Text("text", "a mail address or a URL", r"[!-'*-~]+@[!-'*-~]+|https?://[!-'*-~]+")
 HEADERS = HeaderFields("header fields", "a mapping or a list of header fields", HEADER)
 PROXY = Proxy(
     "URL",

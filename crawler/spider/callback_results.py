@@ -7,6 +7,11 @@ from typing import Any
 
 from ..data import Request, is_item
 
+_NOTHING_TO_AWAIT = (
+    "an async callback cannot await anything here: no event loop runs. Call self.fetch(url) "
+    "instead, without await: only this callback waits for it, and gevent.sleep(seconds) to wait"
+)
+
 
 def results(value: Any) -> Generator[Any, None, None]:
     """
@@ -46,8 +51,9 @@ def finished(step: Coroutine[Any, Any, Any]) -> Any:
         step.__await__().send(None)
     except StopIteration as result:
         return result.value
+    except RuntimeError as error:
+        if str(error) != "no running event loop":
+            raise
+        raise ValueError(_NOTHING_TO_AWAIT) from error
     step.close()
-    raise ValueError(
-        "an async callback cannot await anything here: no event loop runs. Call self.fetch(url) "
-        "instead, without await: only this callback waits for it"
-    )
+    raise ValueError(_NOTHING_TO_AWAIT)

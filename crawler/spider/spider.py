@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from ..data import Request, Response
@@ -47,6 +48,9 @@ class Spider:
     #: Whether links() leaves out what pages ask not to follow; the crawl sets it to its setting.
     obeys_nofollow: bool = True
 
+    #: The directory of the job that the crawl works in; None without one. The crawl sets it.
+    job_path: Path | None = None
+
     # Set by the crawl. They have defaults here, so that a subclass need not call our __init__.
     _fetch: Callable[[Request], Response] | None = None
     _waiting: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
@@ -58,6 +62,9 @@ class Spider:
                 f"{cls.__name__} has custom_settings, which nothing here reads: call them "
                 "settings, by the names that `crawler settings` lists (delay, not DOWNLOAD_DELAY)"
             )
+        for name in ("download_middlewares", "middlewares", "pipelines"):
+            if isinstance(given := getattr(cls, name), Mapping):
+                raise ValueError(f"{cls.__name__}.{name} is a list in its order: {[*given]!r:.200}")
 
     def __init__(self, **arguments: Any) -> None:
         self.name = self.name or type(self).__name__.lower()
@@ -127,8 +134,22 @@ class Spider:
         wanted = name or default
         method = getattr(type(self), wanted, None) if not wanted.startswith("__") else None
         if not callable(method):
-            raise ValueError(f"{type(self).__name__} has no callback {wanted!r}")
+            raise ValueError(
+                f"{type(self).__name__} has no callback {wanted!r}{self._like(wanted)}"
+            )
         return getattr(self, wanted)  # type: ignore[no-any-return]
+
+    def _like(self, misspelt: str) -> str:
+        """Return the question whether a method with a similar name is meant, if there is one."""
+        from difflib import get_close_matches  # noqa: PLC0415 - needed only for a misspelt name
+
+        near = get_close_matches(misspelt, (name for name in dir(self) if name[0] != "_"), 1)
+        return f": did you mean {near[0]!r}?" if near else ""
+
+    def __getattr__(self, name: str) -> Any:
+        """Explain what is used instead of an attribute that Scrapy sets, and this crawl does not."""
+        instead = f"; {_NOT_SET[name]}" if name in _NOT_SET else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{instead}")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy gets: all attributes except those that a crawl sets."""
@@ -138,7 +159,12 @@ class Spider:
         return f"<{type(self).__name__} {self.name!r}>"
 
 
-_LENT = ("_fetch", "_waiting")
+_LENT = ("_fetch", "_waiting", "job_path")
+#: Attributes that Scrapy sets, and what to use instead.
+_NOT_SET = {
+    "crawler": "arguments (-a) are attributes, self.fetch() fetches, crawl(…).summary has the figures",
+    "state": "a job keeps URLs, items and cookies: write other state to a file in self.job_path",
+}
 #: Methods that Scrapy calls, and what to write instead.
 _NOT_CALLED = {
     "closed": "write close(self); the reason is crawl(…).reason",

@@ -40,6 +40,10 @@ def recorded(path):
     return [json.loads(line)["url"] for line in (path / "pages.jsonl").read_text().splitlines()]
 
 
+def test_there_is_a_job_of_each_earlier_format():
+    assert sorted(path.name for path in FORMATS.iterdir()) == [str(n) for n in range(1, FORMAT)]
+
+
 @pytest.mark.parametrize("state", ["killed", "finished"])
 @pytest.mark.parametrize("format_", [path.name for path in FORMATS.iterdir()])
 def test_a_job_of_an_earlier_format_is_read_migrated_and_continued(tmp_path, site, format_, state):
@@ -49,7 +53,7 @@ def test_a_job_of_an_earlier_format_is_read_migrated_and_continued(tmp_path, sit
         done = view.counts().done
         assert view.counts().pending == {"killed": 5, "finished": 0}[state]
         assert [story.status for story in view.why(f"HTTP://site.test:80/{state}/../0")] == ["done"]
-    with gevent.Timeout(30), Job(path) as job:
+    with gevent.Timeout(120), Job(path) as job:
         job.open_feed(str(path / "pages.jsonl"))
         result = crawl(
             PageSpider(start_urls=[HOME + "0"]), job=job, fetch=site, depth=None, delay=0
@@ -71,7 +75,7 @@ def test_the_page_that_killed_a_process_of_format_1_is_suspected(tmp_path, site)
     path = tmp_path / "job"
     shutil.copytree(FORMATS / "1" / "killed", path)
 
-    with gevent.Timeout(30), Job(path) as job:
+    with gevent.Timeout(120), Job(path) as job:
         crawl(PageSpider(start_urls=[HOME + "0"]), job=job, fetch=site, depth=None, delay=0)
         suspects = job.recovered.suspects
 

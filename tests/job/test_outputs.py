@@ -5,7 +5,7 @@ from itertools import count
 
 import gevent
 
-from crawler import stream
+from crawler import crawl, stream
 from crawler.feed import JsonLines
 from crawler.job.directory import Job
 from crawler.job.view import JobView
@@ -27,7 +27,7 @@ def test_outputs_have_the_records_of_exactly_the_pages_that_are_committed(tmp_pa
     site = Site(generated_site(pages=120, size=200))
     path = tmp_path / "pages.jsonl"
     checked = count()
-    with gevent.Timeout(60), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         feed = YieldingFeed(path)
         job.outputs.feeds.append(feed)
         job.outputs._outputs["pages.jsonl"] = feed
@@ -51,3 +51,20 @@ def check(directory, path):
     records = path.read_bytes()[:end].splitlines()
     assert {json.loads(record)["url"] for record in records} == done
     assert len(records) == len(done)
+
+
+class ChoosyFeed(JsonLines):
+    def _write(self, record):
+        if record["title"] == "page 3":
+            raise ValueError("not that one")
+        super()._write(record)
+
+
+def test_a_record_that_cannot_be_written_costs_no_other_and_is_counted(tmp_path):
+    site = Site({f"/{n}": f"<title>page {n}</title><a href=/{n + 1}>x</a>" for n in range(6)})
+    with gevent.Timeout(60), Job(tmp_path) as job:
+        feed = ChoosyFeed(tmp_path / "pages.jsonl")
+        job.outputs.feeds.append(feed)
+        crawl(PageSpider(start_urls=["http://site.test/0"]), job=job, fetch=site, depth=5, delay=0)
+
+    assert (feed.written, feed.unwritten) == (5, 1)

@@ -65,8 +65,8 @@ def test_memory_does_not_grow_with_what_waits(quick_path):
 
     assert many["waiting"] == 40_000
     assert again["waiting"] == 40_000 - 100
-    # A host keeps a few in any case.
-    assert again["in_memory"] <= 1000 * 16 + 2000
+    # With so many hosts, each keeps two in any case.
+    assert again["in_memory"] <= 1000 * 2 + 2000
     assert many["megabytes"] <= few["megabytes"] + 30
     assert again["megabytes"] <= few["megabytes"] + 30
 

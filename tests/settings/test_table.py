@@ -64,4 +64,6 @@ def test_an_unknown_name_is_an_error_that_suggests_the_nearest(name, meant):
 
 
 def test_a_name_unlike_any_other_is_an_error_without_a_suggestion():
-    assert refusal(overrides={"zzz": "1"}) == "unknown setting 'zzz' (from command line)"
+    assert refusal(overrides={"zzz": "1"}) == (
+        "unknown setting 'zzz': `crawler settings` lists all (from command line)"
+    )

@@ -38,10 +38,11 @@ def test_asynchronous_callbacks_yield_or_return_what_they_find():
     ]
 
 
-def test_a_callback_that_awaits_fails_and_says_what_to_do():
+@pytest.mark.parametrize("seconds", [0, 0.1], ids=["a turn", "a time"])
+def test_a_callback_that_awaits_fails_and_says_what_to_do(seconds):
     class Waiting(Asynchronous):
         async def parse(self, page):
-            await asyncio.sleep(0)
+            await asyncio.sleep(seconds)
             yield {"url": page.url}
 
     result = crawl(Waiting(), fetch=Site(PAGES))

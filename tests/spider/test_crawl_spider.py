@@ -100,4 +100,6 @@ def test_a_rule_that_names_no_method_of_the_spider_fails_its_pages():
 
     result = crawl(Wrong(), fetch=Site(PAGES))
 
-    assert "Wrong has no callback 'parse_produkt'" in str(result.errors[0])
+    assert "Wrong has no callback 'parse_produkt': did you mean 'parse_product'?" in str(
+        result.errors[0]
+    )

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from crawler import DropItem, Spider, crawl
+from crawler import DropItem, Job, Spider, crawl
 from crawler.spider import ItemPipelines
 from crawler.testing import Site
 
@@ -141,3 +141,22 @@ def test_an_error_names_the_pipeline():
     result = crawl(Spidered(), fetch=Site(PAGES))
 
     assert "KeyError: 'price'" in str(result.errors[0])
+
+
+def test_an_item_ends_at_the_pipeline_that_fails(tmp_path):
+    def fail(item):
+        raise ValueError("no price")
+
+    class Failing(One):
+        pipelines = [add("a"), fail, add("b")]
+
+    seen = []
+    with Job(tmp_path / "job") as job:
+        job.open_feed(str(tmp_path / "items.jsonl"))
+        result = crawl(
+            Failing(), fetch=Site(PAGES), job=job, feeds=[lambda item: seen.append(item) or item]
+        )
+
+    assert (result.items, seen, (tmp_path / "items.jsonl").read_text()) == ([], [], "")
+    assert result.summary.urls.failed == {"process": 1}
+    assert result.summary.items.failed == 1

@@ -85,3 +85,19 @@ def test_what_yields_junk_is_named_by_spider_and_callback(middlewares):
         "Junk.sorry yielded 7, not a re",
         "http_404: http://site.test/gone"[:30],
     }
+
+
+@pytest.mark.parametrize("name", ["pipelines", "middlewares", "download_middlewares"])
+def test_components_with_numbers_are_refused_with_the_list_to_write(name):
+    with pytest.raises(ValueError, match=rf"Shop\.{name} is a list in its order: \['a', 'b'\]"):
+        type("Shop", (Spider,), {name: {"a": 300, "b": 100}})
+
+
+def test_what_scrapy_sets_is_missing_with_an_explanation():
+    with pytest.raises(
+        AttributeError, match="no attribute 'crawler'; arguments \\(-a\\) are attributes"
+    ):
+        Spider().crawler
+    with pytest.raises(AttributeError, match=r"'Spider' object has no attribute 'other'$"):
+        Spider().other
+    assert not hasattr(Spider(), "state")

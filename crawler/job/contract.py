@@ -1,0 +1,41 @@
+"""CrawlJob: all that a crawl needs of the job that it is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from ..data import Item, Request, Response
+from ..errors import CrawlerError
+from ..frontier import CrawlJournal
+
+Fetch = Callable[[Request], Response]
+
+
+class CrawlOutputs(Protocol):
+    """Where the items and exchanges of a crawl go."""
+
+    def keep(self, item: Item) -> object:
+        """Hold the record of *item* until its page ends."""
+
+    def around(self, fetch: Fetch) -> Fetch:
+        """Return *fetch*, which then holds the exchanges that are archived."""
+
+
+class CrawlJob(Protocol):
+    """A job in which a crawl can be interrupted at any moment, and continued."""
+
+    #: What to do about a callback that never ends; None leaves it alone.
+    on_stuck: Callable[[Request], object] | None
+
+    @property
+    def journal(self) -> CrawlJournal: ...
+
+    @property
+    def outputs(self) -> CrawlOutputs: ...
+
+    def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
+        """Call *on_failure* when the crawl cannot be recorded any more."""
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Note what the crawl is *about*; raise an error if the job is about something else."""
