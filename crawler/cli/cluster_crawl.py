@@ -1,0 +1,88 @@
+"""The spider of a cluster's job on this machine, and the crawl of one scheduler."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import gevent
+
+from ..errors import ClusterError
+from .interrupts import EXIT_CODE, Interrupts
+from .options import load_settings
+from .spider_file import load_spider
+from .standard_streams import prints_to_stderr
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from ..spider import Spider
+
+
+def spider_of(what: Sequence[str], arguments: Sequence[str]) -> Spider:
+    """Return the spider in a file, or the one that crawls the pages below URLs."""
+    if len(what) == 1 and "://" not in what[0]:
+        return load_spider(what[0], arguments)
+    for word in what:
+        if "://" not in word:
+            raise click.UsageError(f"name one SPIDER.py, or URLs: {word!r} is neither")
+    from ..spider import PageSpider
+
+    return PageSpider(start_urls=what)
+
+
+def described(
+    what: Sequence[str], arguments: Sequence[str], assigned: Sequence[str], job: Any = None
+) -> tuple[Spider, Settings, dict[str, Any]]:
+    """Return the spider, its settings and their description; those of *job* apply unless -s differs."""
+    from ..cluster.about import about, refuse_unsupported
+
+    spider = spider_of(what, arguments)
+    settings = load_settings(assigned, spider, **(job or {}))
+    refuse_unsupported(spider, settings)
+    return spider, settings, about(spider, settings, arguments)
+
+
+def join_and_work(
+    redis_url: str,
+    name: str,
+    what: Sequence[str],
+    arguments: Sequence[str],
+    assigned: Sequence[str],
+) -> int:
+    """Work on a job until it is over, or Ctrl-C; return the exit code."""
+    from ..cluster.about import by_domain, refuse_different
+    from ..cluster.job_record import read_job
+    from ..cluster.member import Member
+    from ..compose import stream
+
+    record = read_job(redis_url, name)
+    if not what and record.about["source"]:
+        raise click.UsageError(
+            f"the job {name!r} has a spider of its own, {record.about['spider']}: name its file, "
+            f"as in crawler cluster join {name} SPIDER.py"
+        )
+    spider, settings, here = described(
+        what or record.about["urls"], arguments, assigned, record.about["settings"]
+    )
+    refuse_different(name, record.about, here)
+    delay = settings.politeness.delay
+    member = Member(redis_url, record, least_rest=delay, by_domain=by_domain(settings))
+    with Interrupts() as interrupts, prints_to_stderr():
+        result = stream(spider, job=member, settings=settings)
+        items = gevent.spawn(deque, result, maxlen=0)
+        ended: Any = gevent.spawn(result.wait)
+        gevent.wait([ended, interrupts.first], count=1)
+        interrupts.acknowledge()
+        if not ended.ready():
+            stopping = gevent.spawn(result.stop)
+            gevent.wait([ended, interrupts.second], count=1)
+            stopping.kill()
+        ended.get()
+        items.join()
+    if result.failure is not None:
+        raise ClusterError(str(result.failure))
+    if interrupts.second.is_set():
+        return EXIT_CODE
+    return 0 if member.status == "finished" else 3

@@ -1,0 +1,106 @@
+"""``crawler cluster status``, ``pause``, ``resume``, ``stop`` and ``rm``: watch and control a job."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ...options import json_option, verbose_option
+from .options import redis_option
+
+
+@click.command()
+@click.argument("name")
+@redis_option
+@json_option
+@verbose_option
+def status(name: str, redis_url: str, as_json: bool) -> None:
+    """Show the figures of a job: its pages, schedulers and shards, and what it takes in Redis.
+
+    Example: crawler cluster status quotes --redis redis://localhost:6379
+    """
+    from ....cluster.status import job_status
+
+    found = job_status(redis_url, name)
+    if as_json:
+        click.echo(json.dumps(found, indent=4))
+        return
+    for label, text in _rows(found):
+        click.echo(f"{label:<14}{text}")
+
+
+@click.command()
+@click.argument("name")
+@redis_option
+@verbose_option
+def pause(name: str, redis_url: str) -> None:
+    """Let all schedulers of a job take no more requests; those in flight are finished.
+
+    Example: crawler cluster pause quotes --redis redis://localhost:6379
+    """
+    _control(redis_url, name, "paused")
+
+
+@click.command()
+@click.argument("name")
+@redis_option
+@verbose_option
+def resume(name: str, redis_url: str) -> None:
+    """Let the schedulers of a job that was paused or stopped continue.
+
+    Example: crawler cluster resume quotes --redis redis://localhost:6379
+    """
+    _control(redis_url, name, "running")
+
+
+@click.command()
+@click.argument("name")
+@redis_option
+@verbose_option
+def stop(name: str, redis_url: str) -> None:
+    """Let all schedulers and the collector of a job end; `resume` and `join` continue it.
+
+    Example: crawler cluster stop quotes --redis redis://localhost:6379
+    """
+    _control(redis_url, name, "stopped")
+
+
+@click.command()
+@click.argument("name")
+@redis_option
+@verbose_option
+def rm(name: str, redis_url: str) -> None:
+    """Remove a job from Redis; what was collected stays.
+
+    Example: crawler cluster rm quotes --redis redis://localhost:6379
+    """
+    from ....cluster.job_record import remove_job
+
+    remove_job(redis_url, name)
+
+
+def _control(redis_url: str, name: str, wanted: str) -> None:
+    from ....cluster.job_record import control_job, read_job
+
+    read_job(redis_url, name)
+    before = control_job(redis_url, name, wanted)
+    done = "is finished already" if before == "finished" else f"was {before}, and is {wanted} now"
+    click.echo(f"crawler: the job {name!r} {done}", err=True)
+
+
+def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    urls = found["urls"]
+    failed = sum(urls["failed"].values())
+    rows = [
+        ("job", f"{found['job']}, {found['status']}, started {found['seconds']:.0f} s ago"),
+        ("pages", f"{urls['done']} done, {failed} failed, {urls['pending']} left"),
+        ("shards", f"{found['shards']}, {found['free_shards']} without a scheduler"),
+        ("uncollected", f"{found['log_bytes']} bytes"),
+        ("in Redis", f"{found['redis_bytes']} bytes"),
+    ]
+    for one in found["schedulers"]:
+        held = f"{one['shards']} shards, {one['done']} pages done"
+        rows += [("scheduler", f"{one['id']}: {held}")]
+    return rows

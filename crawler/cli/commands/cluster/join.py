@@ -1,0 +1,54 @@
+"""``crawler cluster join``: work on a job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ...options import common_options
+from .options import redis_option
+
+
+@click.command()
+@click.argument("name")
+@click.argument("what", nargs=-1, metavar="[SPIDER.py]")
+@click.option(
+    "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
+)
+@click.option(
+    "--schedulers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="The number of scheduler processes.",
+)
+@redis_option
+@common_options
+def join(
+    name: str,
+    what: tuple[str, ...],
+    arguments: Sequence[str],
+    assigned: Sequence[str],
+    schedulers: int,
+    redis_url: str,
+) -> None:
+    """Work on a job until it is finished.
+
+    The code is that of this machine: a spider, a version or settings that differ from those of
+    the job are refused. Settings such as concurrency and memory are this machine's own. Ctrl-C
+    finishes the requests in flight and leaves the rest to the other schedulers. The exit code
+    is 0 if the job is finished, 3 if it was left or stopped before.
+
+    Example: crawler cluster join quotes quotes.py --redis redis://localhost:6379 --schedulers 2
+    """
+    if schedulers == 1:
+        from ...cluster_crawl import join_and_work
+
+        sys.exit(join_and_work(redis_url, name, what, arguments, assigned))
+    from ...cluster_processes import Schedulers, command_of
+
+    command = command_of(name, what, arguments, assigned)
+    with Schedulers(command, schedulers, redis_url) as processes:
+        sys.exit(processes.wait())

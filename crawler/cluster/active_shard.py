@@ -1,0 +1,119 @@
+"""ActiveShard: a shard that this process holds the lease of."""
+
+from __future__ import annotations
+
+from ..data import Link, Links, Request, with_login
+from ..frontier import Frontier, Taken
+from ..serialization import request_from_dict, request_to_dict
+from ..url import resolve_or_keep
+from .batch import SealedBatch
+from .blob import unpack
+from .journal import OTHER_SHARD, ClusterJournal
+from .shards import ShardMap
+
+
+class ActiveShard:
+    """
+    One shard with its *token*, its frontier and its journal, from loading until it is dropped.
+
+    All that is known of the shard is here, so that dropping it leaves no trace: what ends
+    under its token later changes a frontier that nobody takes from, and a journal that is never
+    sent. *seq* is the number of its last batch that was answered.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        token: str,
+        seq: int,
+        journal: ClusterJournal,
+        frontier: Frontier,
+        shards: ShardMap,
+    ) -> None:
+        self.number = number
+        self.token = token
+        self.seq = seq
+        self.journal = journal
+        self.frontier = frontier
+        self.is_dropped = False
+        #: Whether nothing more is taken, so that another scheduler can have it.
+        self.is_draining = False
+        #: The inbox entries that were read and are not committed, and the last one that was read.
+        self.read: list[str] = []
+        self.last_read = "0-0"
+        self._shards = shards
+
+    @property
+    def taken(self) -> int:
+        return self.frontier.view.taken
+
+    def admit(
+        self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
+    ) -> str | None:
+        """Let *found*, which was found in this shard, in here; or send it to its own shard."""
+        target = self._shards.of(found.url)
+        if target is None or target == self.number:
+            return self.frontier.admit(found, page, is_awaited=is_awaited)
+        if is_awaited:
+            return OTHER_SHARD
+        if isinstance(found, Request):
+            self.journal.send(target, {"request": request_to_dict(found)})
+        else:
+            self._send(target, Links([found.url], found.depth, found.found_on or found.url))
+        return None
+
+    def admit_many(self, links: Links, page: Taken | None) -> None:
+        """Let in the links of one of its pages that lead here; send the others to their shards."""
+        if links.refusal:
+            self.frontier.admit_many(links, page)
+            return
+        for target, hrefs in self._shards.split(links).items():
+            some = Links(hrefs, links.depth, links.found_on)
+            if target is None or target == self.number:
+                self.frontier.admit_many(some, page)
+            else:
+                self._send(target, some)
+
+    def receive(self, entry: str, blob: bytes) -> None:
+        """Let in what an *entry* of its inbox has, and note in the same step that it was read."""
+        for what in unpack(blob):
+            if isinstance(what, list):
+                depth, found_on, hrefs = what
+                for url in hrefs:
+                    link = Link(url, depth, found_on)
+                    self.frontier.admit(with_login(link) if "@" in url else link)
+            elif "hop" in what:
+                self.frontier.move_in(request_from_dict(what["hop"]))
+            else:
+                self.frontier.admit(request_from_dict(what["request"]))
+        self.journal.batch.read(entry, len(blob))
+        self.read.append(entry)
+        self.last_read = entry
+
+    def seal(self) -> SealedBatch:
+        """Return the next batch as it is sent."""
+        batch, counts = self.journal.seal(), self.journal.figures()
+        return SealedBatch(self.number, self.token, self.seq + 1, batch, counts)
+
+    def answered(self, batch: SealedBatch) -> None:
+        """Note that *batch* is in Redis."""
+        self.seq = batch.seq
+        kept = str(batch.args[4])
+        if kept:
+            self.read = [entry for entry in self.read if _is_after(entry, kept)]
+
+    def drop(self) -> None:
+        self.is_dropped = True
+        self.journal.drop()
+        self.frontier.close()
+
+    def _send(self, target: int, links: Links) -> None:
+        resolved = (resolve_or_keep(links.found_on, href) for href in links.urls)
+        new = [url for url in resolved if self.journal.sent.add(url, links.depth)]
+        if new:
+            self.journal.send(target, [links.depth, links.found_on, new])
+
+
+def _is_after(entry: str, kept: str) -> bool:
+    """Return whether *entry* is not before *kept*."""
+    return tuple(map(int, entry.split("-"))) >= tuple(map(int, kept.split("-")))

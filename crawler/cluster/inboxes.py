@@ -1,0 +1,62 @@
+"""Inboxes: what other shards send to the shards of this process."""
+
+from __future__ import annotations
+
+import logging
+
+import gevent
+from gevent.event import Event
+
+from ..errors import RedisAway
+from .active_shard import ActiveShard
+from .server import Server
+
+log = logging.getLogger(__name__)
+
+#: Milliseconds that one read waits for entries; and entries of an inbox that are read at a time.
+_BLOCK = 1000
+_COUNT = 20
+_AWAY_WAIT = 0.2
+
+
+class Inboxes:
+    """
+    Reads the inboxes of all *shards*, on a connection of its own.
+
+    They are always read: admission is elastic, so two schedulers with full inboxes cannot
+    block each other.
+    """
+
+    def __init__(self, server: Server, shards: dict[int, ActiveShard]) -> None:
+        self._server = server
+        self._shards = shards
+        self._has_shards = Event()
+        self._reading = gevent.spawn(self._read)
+
+    def wake(self) -> None:
+        """Note that there are shards."""
+        self._has_shards.set()
+
+    def close(self) -> None:
+        self._reading.kill()
+        self._server.close()
+
+    def _read(self) -> None:
+        while True:
+            if not self._shards:
+                self._has_shards.clear()
+                self._has_shards.wait()
+            try:
+                self._read_once()
+            except RedisAway:
+                gevent.sleep(_AWAY_WAIT)
+
+    def _read_once(self) -> None:
+        names = self._server.keys.inboxes
+        asked = {names[shard.number].encode(): shard for shard in list(self._shards.values())}
+        after = {name: shard.last_read for name, shard in asked.items()}
+        found = self._server.ask(lambda c: c.xread(after, count=_COUNT, block=_BLOCK))
+        for name, some in found or ():
+            for entry, fields in some:
+                if not asked[name].is_dropped:
+                    asked[name].receive(entry.decode(), fields[b"links"])

@@ -1,0 +1,285 @@
+"""ClusterJournal: the decisions of one shard's frontier, as rows of its next batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from .. import url as urls
+from ..data import Link, Request
+from ..errors import ClusterError
+from ..frontier import Fingerprint, Outcome, TrapGuard, UrlCounts, refused
+from ..frontier.admission.seen import make_seen
+from ..frontier.budget import CUT_OFF
+from ..frontier.durable.awaited import AwaitedRequests
+from ..frontier.durable.batch import Step
+from ..frontier.durable.group_commit import NoOutputs, Outputs
+from ..frontier.durable.journal import NearerFind, NoMarks, PageEnd, Restored
+from ..frontier.durable.rows import key_of
+from ..frontier.hosts.host import Host, HostFacts
+from ..frontier.hosts.overflow import Receiver
+from ..frontier.hosts.robots_cache import RobotsFacts
+from ..frontier.ledger import Ledger
+from ..frontier.outcome import MOVED
+from ..serialization import request_to_dict
+from .batch import ShardBatch
+from .fold import ShardState, admitted, robots_body, robots_row, waits_again
+from .shards import SentLinks, ShardMap
+
+#: The numbers of a shard's requests start at this times the number of the shard plus 1: no two
+#: requests of a process have the same id.
+_NUMBERS = 1 << 40
+#: How many keys the filter of a shard has room for at least; it grows.
+_LEAST = 50_000
+#: The reason of a fetch for a callback that leads to a host of another shard.
+OTHER_SHARD = "other_shard"
+
+
+class ClusterJournal:
+    """
+    Implements Journal for one shard.
+
+    What the frontier decides, what its pages have produced, and what goes to other shards is
+    gathered in *batch*. Nothing leaves a batch except with its shard: after drop(), nothing
+    that is recorded here is ever sent. *on_change* is called when there is something to commit,
+    with whether a page has ended.
+    """
+
+    def __init__(
+        self,
+        shard: int,
+        shards: ShardMap,
+        state: ShardState,
+        counts: dict[str, Any],
+        *,
+        fingerprint: Fingerprint,
+        now: Callable[[], float],
+        outputs: Outputs | None = None,
+        on_change: Callable[[bool], object] = bool,
+        wait: Callable[[], object] = bool,
+        least_rest: float = 0.0,
+        duplicate_filter: str = "bloom",
+    ) -> None:
+        self.shard = shard
+        self.batch = ShardBatch()
+        self.sent = SentLinks()
+        self.marks = NoMarks()
+        self.overflow = _Loaded(state)
+        self._shards = shards
+        self._state = state
+        self._counts = counts
+        self._fingerprint = fingerprint
+        #: Redis' time.
+        self._now = now
+        self._outputs: Outputs = NoOutputs() if outputs is None else outputs
+        self._on_change = on_change
+        self._wait = wait
+        self._least_rest = least_rest
+        self._duplicate_filter = duplicate_filter
+        self._awaited = AwaitedRequests()
+        self._figures: dict[str, Callable[[], Any]] = {}
+        self._next = max(state.last + 1, (shard + 1) * _NUMBERS)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the counts of the shard, absolute, as the next holder needs them."""
+        return {name: figures() for name, figures in self._figures.items()}
+
+    def seal(self) -> ShardBatch:
+        """Return the batch, and begin the next one."""
+        batch, self.batch = self.batch, ShardBatch()
+        return batch
+
+    def drop(self) -> None:
+        """Send nothing any more."""
+        self.batch = ShardBatch()
+        self._on_change = bool
+
+    def send(self, target: int, what: Any) -> None:
+        """Put *what* into the inbox of the shard *target*, with the next batch."""
+        self.batch.outbox.setdefault(target, []).append(what)
+        self._on_change(False)
+
+    # -- Journal ------------------------------------------------------------------------------
+
+    def restore(self, traps: TrapGuard, _fingerprint: Fingerprint) -> Restored:
+        state = self._state
+        for url, depth, found_on in state.met:
+            traps.count(url, depth, found_on)
+        state.met.clear()
+        seen = make_seen(self._duplicate_filter, max(len(state.seen) * 2, _LEAST))
+        for key in state.seen:
+            seen.add(key)
+        state.seen.clear()
+        now = self._now()
+        return Restored(
+            self._fingerprint,
+            ledger=_ledger(self._counts.get("counts"), len(state.pending), self.shard),
+            seen=seen,
+            figures=self._counts.get("frontier") or {},
+            hosts=list(self._host_facts(now)),
+            robots=[
+                RobotsFacts(origin, row[2] - now, robots_body(row))
+                for origin, row in state.robots.items()
+                if row[2] > now
+            ],
+        )
+
+    def turned_away_before(self) -> Iterable[tuple[Link, str]]:
+        return ()
+
+    def include(self, name: str, figures: Callable[[], Any]) -> None:
+        self._figures[name] = figures
+
+    def admitted(
+        self, found: Request | Link, _key: bytes, host: str, awaited_by: str | None
+    ) -> Request:
+        if isinstance(found, Link):
+            found = Request(found.url, depth=found.depth, found_on=found.found_on)
+        if awaited_by is not None:
+            self._awaited.add(found.id, awaited_by, host)
+            return found
+        number, self._next = self._next, self._next + 1
+        request = found.replace(id=f"{number:x}")
+        self._add(admitted(number, request))
+        return request
+
+    def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
+        """Do nothing: the counts have it."""
+
+    def cut_off(self, found: Request | Link, reason: str, host: str) -> None:
+        """Do nothing: the counts have it."""
+
+    def found_nearer(self, request: Request, _host: str) -> None:
+        self._add(["m", _number(request), request.depth, request.found_on])
+
+    def moves(self, hop: Request) -> Outcome | None:
+        target = self._shards.of(hop.url)
+        if target is None or target == self.shard:
+            return None
+        if hop.id in self._awaited:
+            return refused(OTHER_SHARD)
+        self._add(["e", _number(hop)])
+        self.send(target, {"hop": request_to_dict(hop)})
+        return MOVED
+
+    def waits_again(self, request: Request) -> None:
+        if request.id not in self._awaited:
+            self._outputs.collect(request.id)
+            self._add(waits_again(_number(request), request))
+
+    def put_back(self, request: Request) -> None:
+        self._awaited.page_put_back(request.id)
+        self._outputs.discard(request.id)
+
+    def ended(self, end: PageEnd) -> None:
+        request, outcome = end.request, end.outcome
+        entry = _log_entry(end, self._outputs.collect(request.id))
+        if request.id not in self._awaited:
+            for step in self._awaited.page_ended(request.id):
+                self.batch.log.append(step.output)
+            self.batch.log.append(entry)
+            self.batch.steps += 1
+            self.batch.rows.append(["e", _number(request)])
+            self._on_change(True)
+        elif self._awaited.is_useless(request.id) or (
+            outcome.status == "refused" and outcome.reason in CUT_OFF
+        ):
+            self._awaited.remove(request.id)
+        elif not self._awaited.end(request.id, Step(output=entry)):
+            self.batch.log.append(entry)
+            self._on_change(False)
+
+    def fetched_aside(self, request: Request) -> None:
+        self._outputs.discard(request.id)
+
+    def learned(self, facts: HostFacts | RobotsFacts | NearerFind) -> None:
+        if isinstance(facts, RobotsFacts):
+            self._add(robots_row(facts.origin, self._now() + facts.seconds, facts.body))
+        elif isinstance(facts, HostFacts):
+            until = self._now() + facts.seconds
+            self._add(["h", facts.name, facts.failures, until, facts.why])
+
+    def wait_for_room(self) -> None:
+        self._wait()
+
+    def finish(self) -> None:
+        """Do nothing: what is left is committed with the shard."""
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _add(self, row: list[Any]) -> None:
+        self.batch.rows.append(row)
+        self._on_change(False)
+
+    def _host_facts(self, now: float) -> Iterable[HostFacts]:
+        """Yield what is known of hosts; one with requests rests first, as after a request of ours."""
+        rests = {request.url for request in self._state.pending.values()}
+        names = {urls.host(url) for url in rests} if self._least_rest else set()
+        for name, row in self._state.hosts.items():
+            rest = max(row[3] - now, self._least_rest if name in names else 0.0)
+            names.discard(name)
+            yield HostFacts(name, row[2], rest, row[4])
+        for name in names:
+            yield HostFacts(name, 0, self._least_rest, "delay")
+
+
+class _Loaded:
+    """Implements Overflow: all that waits is in memory, and is given to the frontier at the start."""
+
+    size = 0
+
+    def __init__(self, state: ShardState) -> None:
+        self._state = state
+
+    def open(self, receiver: Receiver) -> None:
+        for request in list(self._state.pending.values()):
+            receiver.bring_back(request)
+        self._state.pending.clear()
+
+    def keeps(self, _host: Host, _found: Request | Link) -> bool:
+        return False
+
+    def entered(self, host: Host, found: Request | Link) -> None:
+        """Do nothing."""
+
+    def refill(self, host: Host) -> None:
+        """Do nothing."""
+
+
+def keys_by(fingerprint: Fingerprint) -> Callable[[Request], bytes]:
+    """Return a function for fold(): the fingerprint of a request, at the URL where it is now."""
+    return lambda request: key_of(request.replace(redirects=()), fingerprint)
+
+
+def _number(request: Request) -> int:
+    return int(request.id, 16)
+
+
+def _ledger(counts: dict[str, Any] | None, pending: int, shard: int) -> Ledger:
+    """Return the ledger that continues *counts*, which must agree with what is outstanding."""
+    ledger = Ledger()
+    known = UrlCounts(**counts) if counts else UrlCounts()
+    ended = known.done + sum(known.failed.values()) + sum(known.refused.values())
+    if known.admitted != ended + known.pending or known.pending != pending:
+        raise ClusterError(
+            f"shard {shard} does not add up: {asdict(known)} with {pending} outstanding; "
+            "remove the job with `crawler cluster rm` and begin again"
+        )
+    ledger.admitted, ledger.done, ledger.pending = known.admitted, known.done, known.pending
+    ledger.failed.update(known.failed)
+    ledger.refused.update(known.refused)
+    ledger.turned_away.update(known.turned_away)
+    ledger.found_nearer = known.found_nearer
+    return ledger
+
+
+def _log_entry(end: PageEnd, product: Any) -> list[Any]:
+    """Return what the collector gets: the request, its end, and its records."""
+    request, outcome = end.request, end.outcome
+    return [
+        request_to_dict(request),
+        [outcome.status, outcome.reason, outcome.detail],
+        list(end.answer or ()),
+        product.records if product is not None else [],
+    ]

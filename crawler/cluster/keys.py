@@ -1,0 +1,41 @@
+"""Keys: the names of a job's keys in Redis."""
+
+from __future__ import annotations
+
+import re
+
+_PREFIX = "crawler:"
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+class Keys:
+    """
+    The keys of one *job*, which are all in one slot of a Redis Cluster.
+
+    There are *shards* shards, numbered from 0, and one more behind them for the first requests.
+    """
+
+    def __init__(self, job: str, shards: int = 0) -> None:
+        if not _NAME.fullmatch(job):
+            raise ValueError(
+                f"{job!r:.200} cannot be the name of a job: letters, digits, '.', '_' and '-' can"
+            )
+        self.name = job
+        self.shards = shards
+        self._start = f"{_PREFIX}{{{job}}}:"
+        self.job = f"{self._start}job"
+        self.log = f"{self._start}log"
+        self.here = f"{self._start}here"
+        self.collector = f"{self._start}collector"
+        #: Of each shard, and of the first requests.
+        self.leases = [self._of("lease", shard) for shard in range(shards + 1)]
+        self.inboxes = [self._of("in", shard) for shard in range(shards + 1)]
+        self.journals = [self._of("journal", shard) for shard in range(shards + 1)]
+
+    @property
+    def all(self) -> list[str]:
+        own = [self.job, self.log, self.here, self.collector]
+        return [*own, *self.leases, *self.inboxes, *self.journals]
+
+    def _of(self, kind: str, shard: int) -> str:
+        return f"{self._start}{kind}:{shard}"

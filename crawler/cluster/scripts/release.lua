@@ -1,0 +1,5 @@
+-- Give a lease back whose last batch is there. KEYS: lease. ARGV: token, seq.
+local held = redis.call('HMGET', KEYS[1], 'token', 'seq')
+if held[1] ~= ARGV[1] or (held[2] or '0') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'token', '')
+return 1

@@ -1,0 +1,22 @@
+-- Prove that the caller lives: one beat more for each lease that it holds; show all of them.
+-- KEYS: job, here, leases. ARGV: id of the scheduler, seconds a lease lasts, its figures, and for
+-- each lease the caller's token ('' if it has none).
+local run, now = run_id(), redis.call('TIME')[1]
+local job = redis.call('HMGET', KEYS[1], 'life', 'calm', 'status')
+redis.call('HSET', KEYS[2], ARGV[1], now .. ' ' .. ARGV[3])
+local live, here = 0, redis.call('HGETALL', KEYS[2])
+for i = 1, #here, 2 do
+  local age = now - tonumber(string.match(here[i + 1], '^%d+'))
+  if age <= ARGV[2] + 1 then live = live + 1
+  elseif age > 100 * ARGV[2] then redis.call('HDEL', KEYS[2], here[i]) end
+end
+local answer = {run, job[1] or '', job[2] or '', job[3] or '', now, live}
+for i = 3, #KEYS do
+  local token = ARGV[i + 1]
+  if token ~= '' and redis.call('HGET', KEYS[i], 'token') == token then
+    redis.call('HINCRBY', KEYS[i], 'beat', 1)
+  end
+  local held = redis.call('HMGET', KEYS[i], 'token', 'beat', 'seq', 'pending')
+  for j = 1, 4 do answer[#answer + 1] = held[j] or '' end
+end
+return answer

