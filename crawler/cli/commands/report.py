@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...report.text import listed, printable_lines
 from ..job_paths import job_at, last_job
+from ..live_page import write_job_page
 from ..options import JOBS, is_verbose, json_option, verbose_option
-from ..text import listed, printable_lines, total
 
 if TYPE_CHECKING:
     from ...job.view import JobView
@@ -22,24 +24,31 @@ _NOT_FINISHED = {
 
 @click.command()
 @click.argument("job", required=False, type=click.Path(file_okay=False))
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as a web page, one file that opens anywhere; print nothing.",
+)
 @json_option
 @verbose_option
-def report(job: str | None, as_json: bool) -> None:
+def report(job: str | None, html: Path | None, as_json: bool) -> None:
     """Print the final report of a job again.
 
     JOB is a directory, or the name of a directory below ./crawls; the default is the job that was
     used last. If the job is running, or its process was killed, the report has only the figures
     that are certain: the outcomes of the URLs that are settled.
 
-    Example: crawler report example.org
+    Example: crawler report example.org --html report.html
     """
     from ...job.view import JobView
+    from ...report.final_report import final_report
 
     with JobView(job_at(job) if job else last_job(JOBS)) as view:
-        final = view.fact("report")
-        # A report of an earlier run does not hold once the job has been continued.
-        if view.user or final is None or final["commits"] != view.fact("commits"):
-            final = _figures(view)
+        if html is not None:
+            write_job_page(view, html)
+            return
+        final = final_report(view) or _figures(view)
         if as_json:
             click.echo(json.dumps(final["summary"], indent=4))
             return
@@ -57,10 +66,11 @@ def _figures(view: JobView) -> dict[str, Any]:
     """Return the figures that are certain without a final report."""
     from dataclasses import asdict
 
+    from ...report.queue_figures import QueueFigures
     from ..report import error_rows
 
-    counts = view.counts()
-    rows = [("pages", f"{counts.done} done, {total(counts.failed)} failed, {counts.pending} left")]
+    counts, queue = view.counts(), QueueFigures.of(view.counts())
+    rows = [("pages", f"{queue.success} done, {queue.failed} failed, {queue.left} left")]
     named = {"failed": counts.failed, "refused": counts.refused, "turned away": counts.turned_away}
     rows += [(label, listed(reasons)) for label, reasons in named.items() if reasons]
     rows += error_rows(view.error_lines())

@@ -1,0 +1,62 @@
+"""``crawler portal``: tasks, runs and their figures in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..._distribution import install_command
+from ..options import log_options
+
+
+@click.command()
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("portal"),
+    show_default=True,
+    help="Where the portal keeps its tasks, users and runs.",
+)
+@click.option(
+    "--spiders",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="Where the spider files are.  [default: this directory]",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8800, show_default=True, help="0: a free one."
+)
+@log_options
+def portal(directory: Path, spiders: Path, port: int) -> None:
+    """Run tasks by a timetable, and show their runs in a browser.
+
+    The first start prints a link that is valid once, for 15 minutes: choose a name and a password
+    there. Runs are processes of their own: they go on if the portal is stopped, and it knows them
+    again when it is back. Ctrl-C stops the portal.
+
+    Example: crawler portal --spiders spiders/ --port 8800
+    """
+    try:
+        from ...portal.portal_server import Portal
+    except ImportError as error:
+        raise click.UsageError(
+            f"the portal needs its extra: {install_command('portal')} ({error.name} is missing)"
+        ) from None
+    from ..interrupts import Interrupts
+
+    server = Portal(directory, spiders, port)
+    with Interrupts() as interrupts:
+        try:
+            server.start()
+        except OSError as error:
+            raise click.UsageError(
+                f"cannot use port {port}: {error.strerror}; choose another"
+            ) from None
+        click.echo(f"portal: {server.url}", err=True)
+        if server.first_url:
+            click.echo(f"first start, open within 15 minutes: {server.first_url}", err=True)
+        interrupts.first.wait()
+        interrupts.acknowledge()
+        server.stop()

@@ -1,0 +1,60 @@
+"""Portal: the pages, the runs and the store of one directory, on the loopback interface."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import gevent
+from gevent.pool import Pool
+from gevent.pywsgi import LoggingLogAdapter, WSGIServer
+
+from .runs.runner import Runner
+from .site.app import portal_app
+from .site.visitor import Visitors
+from .store.database import Database
+
+log = logging.getLogger(__name__)
+
+_HOST = "127.0.0.1"
+_CONNECTIONS = 300
+
+
+class Portal:
+    """A portal in the directory *path* that runs the spiders in the files of *spiders*."""
+
+    def __init__(self, path: Path, spiders: Path, port: int = 0) -> None:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._database = Database(path / "portal.db")
+        self._visitors = Visitors(self._database)
+        spiders = spiders.resolve()
+        self.runner = Runner(self._database, path.resolve() / "runs", spiders)
+        self._server = WSGIServer(
+            (_HOST, port),
+            portal_app(self._database, self.runner, self._visitors, spiders),
+            spawn=Pool(_CONNECTIONS),
+            log=None,
+            error_log=LoggingLogAdapter(log, logging.WARNING),
+        )
+        self._looking: gevent.Greenlet[..., None] | None = None
+
+    def start(self) -> None:
+        """Listen, and look after the runs; raise OSError if the port is in use."""
+        self._server.start()
+        self._looking = gevent.spawn(self.runner.serve)
+
+    @property
+    def url(self) -> str:
+        return f"http://{_HOST}:{self._server.server_port}/"
+
+    @property
+    def first_url(self) -> str:
+        """The one-time link of a portal without users; empty once there is one."""
+        return "" if len(self._visitors.users) else f"{self.url}setup/{self._visitors.setup_secret}"
+
+    def stop(self) -> None:
+        """Stop listening; runs go on."""
+        if self._looking is not None:
+            self._looking.kill()
+        self._server.stop(timeout=1)
+        self._database.close()

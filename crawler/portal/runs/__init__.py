@@ -1,0 +1,1 @@
+"""When a task runs, and the processes that its runs are."""

@@ -1,0 +1,43 @@
+"""LiveClient: asks the live page of a run, in another process of this machine."""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..figures import RunFigures
+from .process import RunProcess
+
+#: Seconds to wait for an answer.
+_TIMEOUT = 3.0
+
+
+class LiveClient:
+    def __init__(self, process: RunProcess) -> None:
+        self._url = process.live_url
+
+    def figures(self) -> RunFigures | None:
+        """Return the figures of the run; None if it does not answer."""
+        answer = self._ask("GET", "api/v1/figures")
+        return None if answer is None else RunFigures.from_dict(json.loads(answer))
+
+    def post(self, command: str) -> bool:
+        """Send a command; return whether the run has taken it."""
+        return self._ask("POST", command) is not None
+
+    def _ask(self, method: str, route: str) -> Any:
+        if not self._url:
+            return None
+        parts = urlsplit(self._url)
+        connection = HTTPConnection(parts.hostname or "", parts.port, timeout=_TIMEOUT)
+        try:
+            connection.request(method, parts.path + route)
+            answer = connection.getresponse()
+            body = answer.read()
+        except (OSError, HTTPException):
+            return None
+        finally:
+            connection.close()
+        return body if answer.status < 400 else None

@@ -1,0 +1,107 @@
+"""A run as a process of this machine, which goes on without the portal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ..access import VARIABLE
+from ..store.runs import Run
+from ..store.tasks import Task
+from .supervisor import EXIT, LOCK, LOG, PID
+
+_PORT = re.compile(rb"live page: http://127\.0\.0\.1:([0-9]+)/")
+#: How much of the start of a log is searched for the port; how much of its end is shown.
+_HEAD, _TAIL = 65536, 65536
+
+
+class RunProcess:
+    """The process of *run*; its files are in *root*/ID, those of its job in *root*/JOB/job."""
+
+    def __init__(self, run: Run, root: Path) -> None:
+        self.run = run
+        self.path = root / str(run.id)
+        self.job = root / str(run.job) / "job"
+        self.output_folder = root / str(run.job)
+
+    def start(self, spiders: Path) -> subprocess.Popen[bytes]:
+        """Start the process in a session of its own; *spiders* is where spider files are."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        supervisor = [sys.executable, "-m", "crawler.portal.runs.supervisor", str(self.path)]
+        return subprocess.Popen(  # noqa: S603 - a list, no shell
+            [*supervisor, *self.command()],
+            cwd=spiders,
+            env=os.environ | {VARIABLE: self.run.token},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def command(self) -> list[str]:
+        """Return the command line; what a user has typed is never the start of an option."""
+        task = Task.from_json(self.run.spec)
+        return [sys.executable, "-m", "crawler", *_words(task, self.job, self.output_folder)]
+
+    @property
+    def is_alive(self) -> bool:
+        try:
+            with (self.path / LOCK).open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    @property
+    def exit_code(self) -> int | None:
+        with suppress(OSError, ValueError):
+            return int((self.path / EXIT).read_text())
+        return None
+
+    @property
+    def ended_at(self) -> float:
+        """When the exit code was written: the portal may have been away then."""
+        return (self.path / EXIT).stat().st_mtime
+
+    @property
+    def live_url(self) -> str:
+        """The URL of the live page of the run; empty if it has none yet."""
+        with suppress(OSError), (self.path / LOG).open("rb") as log:
+            if found := _PORT.search(log.read(_HEAD)):
+                return f"http://127.0.0.1:{int(found[1])}/{self.run.token}/"
+        return ""
+
+    def stop(self) -> None:
+        """Ask the crawl to finish what is in flight and end; it can be continued."""
+        if self.is_alive:
+            with suppress(OSError, ValueError):
+                os.kill(int((self.path / PID).read_text()), signal.SIGTERM)
+
+    def log_end(self) -> str:
+        """Return the end of the log, without the token of the live page."""
+        try:
+            with (self.path / LOG).open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+                text = log.read().decode(errors="replace")
+        except OSError:
+            return ""
+        return text.replace(self.run.token, "…")
+
+
+def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:
+    yield from ("run", task.spider) if task.spider else ("crawl", *task.urls)
+    for name, value in task.arguments.items():
+        if task.spider:
+            yield from ("-a", f"{name}={value}")
+    for name, value in task.settings.items():
+        yield from ("-s", f"{name}={value}")
+    for gate in task.gates:
+        yield from ("--fail-if", gate)
+    yield from (f"--job={job}", f"--output={folder / task.output}", "--live=0")

@@ -1,0 +1,100 @@
+"""Runner: fires cron times, starts queued runs, and notices how runs have ended."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+
+import gevent
+
+from ..store.database import Database
+from ..store.runs import Run, Runs
+from ..store.tasks import Tasks
+from .cron import due_time
+from .process import RunProcess
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at cron lines and processes.
+_INTERVAL = 1.0
+#: How many runs may go on at a time.
+_MOST_RUNNING = 4
+#: Seconds that a process has to start.
+_START = 60.0
+#: The state of a run by the exit code of `crawler run`; any other is failed.
+_STATES = {0: "finished", 1: "finished", 3: "stopped"}
+
+
+class Runner:
+    """
+    Steps once a second. Each step reads its state from the store, so a restart changes nothing.
+    """
+
+    def __init__(
+        self, database: Database, root: Path, spiders: Path, clock: Callable[[], float] = time
+    ) -> None:
+        self._database = database
+        self._tasks, self._runs = Tasks(database), Runs(database)
+        self._root, self._spiders = root, spiders
+        self._clock = clock
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def serve(self) -> None:
+        """Step for ever."""
+        while True:
+            try:
+                self.step()
+            except Exception:  # a full disk, say, is reported, and tried again
+                log.exception("the portal could not look after its runs")
+            gevent.sleep(_INTERVAL)
+
+    def step(self) -> None:
+        self._fire()
+        for run in self._runs.active():
+            if run.state == "running":
+                self._check(run)
+        self._start_queued()
+        self._children = [child for child in self._children if child.poll() is None]
+
+    def process(self, run: Run) -> RunProcess:
+        return RunProcess(run, self._root)
+
+    def _fire(self) -> None:
+        now = self._clock()
+        for row in self._database.rows("SELECT id, checked FROM task WHERE enabled"):
+            task = self._tasks.find(row["id"])
+            if task is None or not task.cron:
+                continue
+            due = due_time(task, row["checked"], now)
+            if due is not None:
+                self._runs.fire(task, due, now=now)
+                self._database.change("UPDATE task SET checked = ? WHERE id = ?", due, task.id)
+
+    def _check(self, run: Run) -> None:
+        process, now = self.process(run), self._clock()
+        code = process.exit_code
+        if code is not None:
+            self._runs.end(run, _STATES.get(code, "failed"), code, process.ended_at)
+        elif not process.is_alive and now > (run.began or 0) + _START:
+            self._runs.end(run, "lost", None, now)
+
+    def _start_queued(self) -> None:
+        active = self._runs.active()
+        running = [run for run in active if run.state == "running"]
+        for run in active:
+            if len(running) >= _MOST_RUNNING:
+                return
+            is_ready = run.state == "queued" and self._may_start(run, running)
+            if is_ready and self._runs.begin(run, self._clock()):
+                self._children.append(self.process(run).start(self._spiders))
+                running.append(run)
+
+    def _may_start(self, run: Run, running: list[Run]) -> bool:
+        if any(other.job == run.job for other in running):
+            return False
+        task = self._tasks.find(run.task)
+        others = any(other.task == run.task for other in running)
+        return not others or (task is not None and task.overlap == "parallel")

@@ -1,0 +1,172 @@
+"""The pages of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import time
+from typing import TypeVar
+
+import gevent
+from flask import Response, jsonify, redirect, request, send_file
+from werkzeug.exceptions import Conflict, NotFound, ServiceUnavailable
+
+from ...errors import JobError
+from ...frontier import UrlCounts
+from ...job.view import JobView, Story
+from ..comparison import comparison
+from ..figures import RunFigures, of_job
+from ..rendering import render, sections, why_page
+from ..runs.live_client import LiveClient
+from ..runs.process import RunProcess
+from ..runs.runner import Runner
+from ..store.database import Database
+from ..store.runs import Run, Runs
+from ..store.tasks import Task, Tasks
+from .run_updates import RunUpdates
+from .visitor import session
+
+Value = TypeVar("Value")
+
+_MOST_URL = 4000
+
+
+class RunPages:
+    def __init__(self, database: Database, runner: Runner) -> None:
+        self._runs, self._tasks = Runs(database), Tasks(database)
+        self._database = database
+        self._runner = runner
+        self._updates = RunUpdates(self._found, self._figures)
+
+    def page(self, run: int) -> str:
+        found = self._found(run)
+        figures = self._figures(found)
+        return render(
+            "site/run.html",
+            row=found,
+            task=self._tasks.find(found.task),
+            run=figures,
+            parts=sections(figures, is_live=found.is_active, csrf=session().csrf),
+            has_output=self._output(found).is_file(),
+            session=session(),
+        )
+
+    def events(self, run: int) -> Response:
+        found = self._found(run)
+        seen = request.headers.get("Last-Event-ID", request.args.get("seen", "0"))
+        events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
+        return Response(events, mimetype="text/event-stream")
+
+    def figures_as_json(self, run: int) -> Response:
+        return jsonify(self._figures(self._found(run)).to_dict())
+
+    def why(self, run: int) -> str:
+        found, url = self._found(run), request.args.get("url", "").strip()[:_MOST_URL]
+        process = self._runner.process(found)
+        stories = _in_a_thread(_stories, process, url) if url else []
+        return why_page(self._name(found), url, stories, files="/files/")
+
+    def log(self, run: int) -> str:
+        found = self._found(run)
+        text = self._runner.process(found).log_end()
+        return render(
+            "site/log.html", row=found, name=self._name(found), text=text, session=session()
+        )
+
+    def output(self, run: int) -> Response:
+        path = self._output(self._found(run))
+        if not path.is_file():
+            raise NotFound("This run has written no records.")
+        response: Response = send_file(
+            path, as_attachment=True, mimetype="application/octet-stream"
+        )
+        return response
+
+    def pause(self, run: int) -> Response:
+        return self._steer(run, "pause")
+
+    def resume(self, run: int) -> Response:
+        return self._steer(run, "resume")
+
+    def stop(self, run: int) -> Response:
+        found = self._found(run)
+        self._write_down("stop", found)
+        if found.state == "queued":
+            self._runs.end(found, "stopped", None, time())
+        self._runner.process(found).stop()
+        return redirect("./", 303)
+
+    def go_on(self, run: int) -> Response:
+        """Queue a run that continues the job of this one."""
+        found = self._found(run)
+        task = self._tasks.find(found.task)
+        if found.is_active or task is None:
+            raise Conflict("This run is not over.")
+        again = self._runs.ask(task, now=time(), who=session().user.name, job=found.job)
+        return redirect(f"/runs/{again}/", 303)
+
+    def compare(self) -> str:
+        pair = [self._found(request.args.get(name, 0, int)) for name in ("a", "b")]
+        return render(
+            "site/compare.html",
+            rows=pair,
+            names=[self._name(run) for run in pair],
+            figures=comparison(*map(self._figures, pair)),
+            session=session(),
+        )
+
+    def _steer(self, run: int, command: str) -> Response:
+        found = self._found(run)
+        self._write_down(command, found)
+        if not LiveClient(self._runner.process(found)).post(command):
+            raise ServiceUnavailable("The run does not answer; it may have ended.")
+        return redirect("./", 303)
+
+    def _write_down(self, command: str, run: Run) -> None:
+        name = session().user.name
+        self._database.audit(time(), name, f"asked to {command} {self._name(run)}")
+
+    def _figures(self, run: Run) -> RunFigures:
+        """Return the figures of a run: from its process, else from its job, else none."""
+        process = self._runner.process(run)
+        live = LiveClient(process).figures() if run.state == "running" else None
+        is_starting = run.state == "running" and not process.live_url
+        state = "starting" if is_starting else run.state
+        return replace(live or _in_a_thread(_of_job, process, state), name=self._name(run))
+
+    def _found(self, run: int) -> Run:
+        found = self._runs.find(run)
+        if found is None:
+            raise NotFound("There is no such run.")
+        return found
+
+    def _output(self, run: Run) -> Path:
+        return self._runner.process(run).output_folder / Task.from_json(run.spec).output
+
+    def _name(self, run: Run) -> str:
+        task = self._tasks.find(run.task)
+        return f"{task.name if task else '?'} #{run.number}"
+
+
+def _stories(process: RunProcess, url: str) -> list[Story]:
+    try:
+        with JobView(process.job) as view:
+            return view.why(url)
+    except JobError:
+        return []
+
+
+def _of_job(process: RunProcess, state: str) -> RunFigures:
+    """Return what the job of a run has committed; nothing if it has no job yet."""
+    try:
+        with JobView(process.job) as view:
+            return replace(of_job(view), state=state)
+    except JobError:
+        return RunFigures(name="", state=state, end="", urls=UrlCounts(), summary={})
+
+
+def _in_a_thread(function: Callable[..., Value], *arguments: object) -> Value:
+    """Call *function* beside the hub: a large job takes a while to read."""
+    value: Value = gevent.get_hub().threadpool.apply(function, arguments)
+    return value

@@ -1,0 +1,134 @@
+"""Home, and the pages of tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import time
+from typing import Any
+from zoneinfo import available_timezones
+
+from flask import Response, redirect, request
+from werkzeug.exceptions import NotFound
+
+from ...spider.spider_files import spiders_below
+from ..rendering import render
+from ..runs.cron import next_times
+from ..store.database import Database
+from ..store.runs import Runs
+from ..store.tasks import Task, Tasks, wrong_cron
+from .visitor import session
+
+#: The number of last runs of each task on the first page.
+_FEW = 10
+
+
+class TaskPages:
+    def __init__(self, database: Database, spiders: Path) -> None:
+        self._tasks, self._runs = Tasks(database), Runs(database)
+        self._spiders = spiders
+
+    def home(self) -> str:
+        tasks = self._tasks.all()
+        return render(
+            "site/home.html",
+            tasks=[(task, _next(task, 1), self._runs.of_task(task.id, _FEW)) for task in tasks],
+            names={task.id: task.name for task in tasks},
+            active=self._runs.active(),
+            session=session(),
+        )
+
+    def page(self, task: int) -> str:
+        found = self._found(task)
+        return render(
+            "site/task.html",
+            task=found,
+            times=_next(found, 5),
+            runs=self._runs.of_task(task),
+            session=session(),
+        )
+
+    def new_form(self) -> str:
+        return self._form(Task(""), {})
+
+    def edit_form(self, task: int) -> str:
+        return self._form(self._found(task), {})
+
+    def save(self, task: int = 0) -> Response | str:
+        given, problems = _read(task)
+        if given.spider and given.spider not in self._names():
+            problems["spider"] = "there is no such spider"
+        if not problems and "show" not in request.form:
+            try:
+                saved = self._tasks.save(given, now=time(), who=session().user.name)
+            except ValueError as error:
+                problems["name"] = str(error)
+            else:
+                return redirect(f"/tasks/{saved}/", 303)
+        return self._form(given, problems)
+
+    def run(self, task: int) -> Response:
+        run = self._runs.ask(self._found(task), now=time(), who=session().user.name)
+        return redirect(f"/runs/{run}/", 303)
+
+    def _form(self, task: Task, problems: dict[str, str]) -> str:
+        return render(
+            "site/task_form.html",
+            task=task,
+            problems=problems,
+            times=[] if "zone" in problems else _next(task, 5),
+            spiders=self._names(),
+            zones=[(zone, zone) for zone in sorted(available_timezones())],
+            session=session(),
+        )
+
+    def _names(self) -> list[str]:
+        """Return the spiders as they are called from the directory that runs start in."""
+        places = (name.rpartition(":") for name in spiders_below(self._spiders))
+        return [f"{Path(path).relative_to(self._spiders)}:{kind}" for path, _, kind in places]
+
+    def _found(self, task: int) -> Task:
+        found = self._tasks.find(task)
+        if found is None:
+            raise NotFound("There is no such task.")
+        return found
+
+
+def _next(task: Task, most: int) -> list[float]:
+    if not task.cron or not task.enabled or wrong_cron(task.cron):
+        return []
+    return [at.timestamp() for at in next_times(task.cron, task.tzinfo, time(), most)]
+
+
+def _read(task: int) -> tuple[Task, dict[str, str]]:
+    """Return the task in the form, and what is wrong with it."""
+    text: dict[str, Any] = {name: str(request.form.get(name, "")).strip()[:4000] for name in _TEXTS}
+    given = Task(
+        **text,
+        urls=tuple(str(request.form.get("urls", "")).split()),
+        gates=tuple(filter(None, map(str.strip, str(request.form.get("gates", "")).splitlines()))),
+        enabled="enabled" in request.form,
+        id=task,
+    )
+    problems: dict[str, str] = {}
+    for name in ("arguments", "settings"):
+        try:
+            pairs: dict[str, Any] = {name: _pairs(str(request.form.get(name, "")))}
+            given = replace(given, **pairs)
+        except ValueError as error:
+            problems[name] = str(error)
+    return given, given.problems() | problems
+
+
+_TEXTS = ("name", "spider", "output", "cron", "zone", "overlap", "misfire", "note")
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Return the pairs of lines such as NAME=VALUE."""
+    found = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise ValueError(f"each line needs NAME=VALUE, not {line!r}")
+        found[name.strip()] = value.strip()
+    return found

@@ -1,0 +1,85 @@
+"""Visitor: who sends a request, and whether the page that is asked for is for them."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from time import time
+
+from flask import Flask, Response, abort, g, redirect, request
+
+from ..access import HEADERS, is_here, is_same_origin
+from ..store.database import Database
+from ..store.sessions import Session, Sessions
+from ..store.users import User, Users
+
+COOKIE = "crawler_portal"
+#: Who may see a page: nobody needs to be signed in, or the least role.
+PUBLIC = ""
+#: Seconds that the link of the first start is valid.
+_SETUP = 900.0
+
+
+class Visitors:
+    """
+    Lets a request reach a page only with the role that the page was added with.
+
+    A page that was added without a role is for nobody. Every POST needs the token of its session.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.users, self.sessions = Users(database), Sessions(database)
+        self.roles: dict[str, str] = {}
+        #: The secret of the one-time link while there is no user.
+        self.setup_secret = secrets.token_urlsafe(32)
+        self._setup_ends = time() + _SETUP
+
+    def watch(self, app: Flask) -> None:
+        app.before_request(self._check)
+        app.after_request(_with_headers)
+
+    def may_set_up(self, secret: str) -> bool:
+        is_right = hmac.compare_digest(secret.encode(), self.setup_secret.encode())
+        return is_right and not len(self.users) and time() < self._setup_ends
+
+    def sign_in(self, user: User) -> Response:
+        """Return an answer that begins a new session and leads to the first page."""
+        response = redirect("/", 303)
+        cookie = self.sessions.open(user, time())
+        response.set_cookie(COOKIE, cookie, httponly=True, samesite="Lax", path="/")
+        return response
+
+    def sign_out(self) -> Response:
+        self.sessions.close(request.cookies.get(COOKIE, ""))
+        response = redirect("/login", 303)
+        response.delete_cookie(COOKIE)
+        return response
+
+    def _check(self) -> Response | None:
+        if not is_here(request.environ.get("HTTP_HOST", "")):
+            abort(403, "This portal is only for 127.0.0.1 and localhost.")
+        g.session = self.sessions.find(request.cookies.get(COOKIE, ""), time())
+        role = self.roles.get(request.endpoint or "")
+        is_change = request.method not in {"GET", "HEAD"}
+        if is_change and not is_same_origin(request.environ):
+            abort(403, "This request comes from another site.")
+        if role == PUBLIC:
+            return None
+        if g.session is None:
+            return abort(401, "Sign in first.") if is_change else redirect("/login", 303)
+        if role is None or not g.session.user.may(role):
+            abort(404 if role is None else 403, "Your role does not allow this.")
+        if is_change and not hmac.compare_digest(request.form.get("csrf", ""), g.session.csrf):
+            abort(403, "The form is too old: reload the page.")
+        return None
+
+
+def session() -> Session:
+    """Return the session of the request; only pages with a role may ask."""
+    found: Session = g.session
+    return found
+
+
+def _with_headers(response: Response) -> Response:
+    response.headers.update(HEADERS)
+    return response

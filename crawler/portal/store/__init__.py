@@ -1,0 +1,1 @@
+"""What a portal knows: users, sessions, tasks and runs, in one SQLite file."""

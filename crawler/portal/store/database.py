@@ -1,0 +1,95 @@
+"""Database: the SQLite file of a portal."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+#: Each is applied once, in order; their number is the version of the file.
+_MIGRATIONS = (
+    """
+    CREATE TABLE user (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL, role TEXT NOT NULL,
+        failures INTEGER NOT NULL DEFAULT 0, locked_until REAL NOT NULL DEFAULT 0
+    );
+    CREATE TABLE session (
+        hash BLOB PRIMARY KEY, user INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
+        csrf TEXT NOT NULL, begun REAL NOT NULL, seen REAL NOT NULL
+    );
+    CREATE TABLE task (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL,
+        enabled INTEGER NOT NULL, checked REAL NOT NULL
+    );
+    CREATE TABLE fire (
+        task INTEGER NOT NULL REFERENCES task ON DELETE CASCADE, due REAL NOT NULL,
+        PRIMARY KEY (task, due)
+    );
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES task ON DELETE CASCADE,
+        number INTEGER NOT NULL, job INTEGER NOT NULL, spec TEXT NOT NULL, state TEXT NOT NULL,
+        token TEXT NOT NULL, asked_by TEXT NOT NULL, asked REAL NOT NULL, began REAL, ended REAL,
+        exit INTEGER, UNIQUE (task, number)
+    );
+    CREATE INDEX run_by_state ON run (state);
+    CREATE TABLE audit (at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL);
+    """,
+)
+
+
+class Database:
+    """
+    One connection, for one thread. The file is for its owner only.
+
+    Every change happens in a transaction, so a kill leaves none half done.
+    """
+
+    def __init__(self, path: Path) -> None:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+        self._connection.row_factory = sqlite3.Row
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        self._migrate()
+
+    def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        return self._connection.execute(query, values).fetchall()
+
+    def row(self, query: str, *values: Any) -> sqlite3.Row | None:
+        found: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
+        return found
+
+    def change(self, query: str, *values: Any) -> int:
+        """Change rows; return the id of the last one that was inserted."""
+        return self._connection.execute(query, values).lastrowid or 0
+
+    def update(self, query: str, *values: Any) -> int:
+        """Change rows; return how many there were."""
+        return self._connection.execute(query, values).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make all changes inside, or none of them."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def audit(self, now: float, who: str, what: str) -> None:
+        self.change("INSERT INTO audit VALUES (?, ?, ?)", now, who, what)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _migrate(self) -> None:
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        for number, script in enumerate(_MIGRATIONS[version:], version + 1):
+            self._connection.executescript(
+                f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;"
+            )

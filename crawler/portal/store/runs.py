@@ -1,0 +1,113 @@
+"""Runs: each time that a task ran, runs or waits to run."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from dataclasses import dataclass
+
+from .database import Database
+from .tasks import Task
+
+#: The states of a run that is not over.
+ACTIVE = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class Run:
+    """*job* is the run whose directory has its job: its own, or the one that it continues."""
+
+    id: int
+    task: int
+    number: int
+    job: int
+    spec: str
+    state: str
+    token: str
+    asked_by: str
+    asked: float
+    began: float | None
+    ended: float | None
+    exit: int | None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ACTIVE
+
+
+class Runs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, run: int) -> Run | None:
+        row = self._database.row("SELECT * FROM run WHERE id = ?", run)
+        return None if row is None else Run(*row)
+
+    def active(self) -> list[Run]:
+        return self._all("WHERE state IN ('queued', 'running') ORDER BY id")
+
+    def last(self, most: int = 50) -> list[Run]:
+        return self._all("ORDER BY id DESC LIMIT ?", most)
+
+    def of_task(self, task: int, most: int = 50) -> list[Run]:
+        return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
+
+    def ask(self, task: Task, *, now: float, who: str, job: int = 0) -> int:
+        """Queue a run of *task*, which continues the job of the run *job* if there is one."""
+        with self._database.transaction():
+            return self._queue(task, now, who, job)
+
+    def fire(self, task: Task, due: float, *, now: float) -> int | None:
+        """
+        Queue the run of a *due* time together with a row for the time, or neither.
+
+        Return None if the time has fired before, here or in another portal, or if the overlap
+        of the task does not allow a run now.
+        """
+        try:
+            with self._database.transaction():
+                self._database.change("INSERT INTO fire VALUES (?, ?)", task.id, due)
+                if not self._has_room(task):
+                    self._database.audit(
+                        now, "cron", f"left out a time of {task.name}: a run goes on"
+                    )
+                    return None
+                return self._queue(task, now, "cron", 0)
+        except sqlite3.IntegrityError:
+            return None
+
+    def begin(self, run: Run, now: float) -> bool:
+        """Mark a queued run as running; return False if another portal has done so before."""
+        query = "UPDATE run SET state = 'running', began = ? WHERE id = ? AND state = 'queued'"
+        return self._database.update(query, now, run.id) == 1
+
+    def end(self, run: Run, state: str, code: int | None, now: float) -> None:
+        query = (
+            "UPDATE run SET state = ?, exit = ?, ended = ? WHERE id = ?"
+            " AND state IN ('queued', 'running')"
+        )
+        self._database.update(query, state, code, now, run.id)
+
+    def _has_room(self, task: Task) -> bool:
+        states = [run.state for run in self.of_task(task.id) if run.is_active]
+        return (
+            task.overlap == "parallel"
+            or not states
+            or (task.overlap == "queue" and "queued" not in states)
+        )
+
+    def _queue(self, task: Task, now: float, who: str, job: int) -> int:
+        query = "SELECT coalesce(max(number), 0) + 1 FROM run WHERE task = ?"
+        [number] = self._database.row(query, task.id) or (1,)
+        run = self._database.change(
+            "INSERT INTO run (task, number, job, spec, state, token, asked_by, asked)"
+            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
+            *(task.id, number, job, task.to_json(), secrets.token_urlsafe(24), who, now),
+        )
+        if not job:
+            self._database.change("UPDATE run SET job = id WHERE id = ?", run)
+        self._database.audit(now, who, f"asked for run {number} of {task.name}")
+        return run
+
+    def _all(self, rest: str, *values: object) -> list[Run]:
+        return [Run(*row) for row in self._database.rows(f"SELECT * FROM run {rest}", *values)]  # noqa: S608

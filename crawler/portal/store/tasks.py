@@ -1,0 +1,170 @@
+"""Tasks: what to crawl, how, and when."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+from ...feed import check_feed
+from ...report.gates import Gate
+from ...settings import Settings
+from .database import Database
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+#: A file in the directory of a run, by its name alone.
+OUTPUT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(\.[a-z]+){1,2}")
+_SPIDER = re.compile(r"(?![-./])[\w./-]+\.py:\w+")
+#: Settings, and attributes of a spider, that name code: who may edit a task may not add code.
+_CODE = frozenset({"pipelines", "middlewares", "download_middlewares", "settings"})
+_PAIR = re.compile(r"[\w.]+")
+OVERLAPS = ("skip", "queue", "parallel")
+MISFIRES = ("once", "skip")
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    A spider file, or URLs to crawl if there is none, with all that a run of it is given.
+
+    *overlap* says what a time of *cron* does while a run goes on; *misfire*, what becomes of a
+    time that passed while the portal was away.
+    """
+
+    name: str
+    spider: str = ""
+    urls: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    output: str = "items.jsonl"
+    gates: tuple[str, ...] = ()
+    cron: str = ""
+    zone: str = "UTC"
+    overlap: str = "skip"
+    misfire: str = "once"
+    note: str = ""
+    enabled: bool = True
+    id: int = 0
+
+    def problems(self) -> dict[str, str]:
+        """Return by field what is wrong with it, in words; empty if nothing is."""
+        found = {
+            "name": "" if NAME.fullmatch(self.name) else "lower-case letters, digits, - and _ only",
+            "spider": "" if not self.spider or _SPIDER.fullmatch(self.spider) else "not a spider",
+            "urls": self._wrong_urls(),
+            "arguments": _wrong_pairs(self.arguments),
+            "settings": _wrong_pairs(self.settings) or _wrong_settings(self.settings),
+            "output": _wrong_output(self.output),
+            "gates": _wrong_gates(self.gates),
+            "cron": wrong_cron(self.cron),
+            "zone": "" if self.zone in available_timezones() else "not a time zone",
+            "overlap": "" if self.overlap in OVERLAPS else "not a choice",
+            "misfire": "" if self.misfire in MISFIRES else "not a choice",
+        }
+        return {name: text for name, text in found.items() if text}
+
+    @property
+    def tzinfo(self) -> ZoneInfo:
+        return ZoneInfo(self.zone)
+
+    def to_json(self) -> str:
+        left_out = {"id", "enabled"}
+        return json.dumps({k: v for k, v in asdict(self).items() if k not in left_out})
+
+    @classmethod
+    def from_json(cls, text: str, **known: Any) -> Task:
+        names = {each.name for each in fields(cls)}
+        values = {name: value for name, value in json.loads(text).items() if name in names}
+        values |= {name: tuple(values.get(name, ())) for name in ("urls", "gates")}
+        return cls(**values | known)
+
+    def _wrong_urls(self) -> str:
+        if not self.spider and not self.urls:
+            return "a URL is needed if no spider is chosen"
+        wrong = [url for url in self.urls if not re.fullmatch(r"https?://[^\s]+", url)]
+        return f"{wrong[0]} is not an http or https URL" if wrong else ""
+
+
+class Tasks:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[Task]:
+        return [_task(row) for row in self._database.rows("SELECT * FROM task ORDER BY name")]
+
+    def find(self, task: int) -> Task | None:
+        row = self._database.row("SELECT * FROM task WHERE id = ?", task)
+        return None if row is None else _task(row)
+
+    def save(self, task: Task, *, now: float, who: str) -> int:
+        """Add the task, or change the one with its id; raise ValueError if its name is taken."""
+        with self._database.transaction():
+            query = "SELECT 1 FROM task WHERE name = ? AND id != ?"
+            if self._database.row(query, task.name, task.id):
+                raise ValueError(f"there is a task {task.name!r} already")
+            self._database.audit(now, who, f"saved task {task.name}")
+            values = (task.name, task.to_json(), task.enabled, now)
+            if not task.id:
+                query = "INSERT INTO task (name, spec, enabled, checked) VALUES (?, ?, ?, ?)"
+                return self._database.change(query, *values)
+            query = "UPDATE task SET name = ?, spec = ?, enabled = ?, checked = ? WHERE id = ?"
+            self._database.change(query, *values, task.id)
+            return task.id
+
+
+def wrong_cron(line: str) -> str:
+    """Return what is wrong with a cron line; "" if it is empty or right."""
+    if not line:
+        return ""
+    if len(line.split()) != 5:
+        return "five fields are needed: minute, hour, day, month, weekday"
+    try:
+        next(CronSim(line, datetime.now(UTC)))
+    except (CronSimError, StopIteration):
+        return "not a cron line such as 30 2 * * 1-5"
+    return ""
+
+
+def _wrong_pairs(pairs: Mapping[str, str]) -> str:
+    if wrong := [name for name in pairs if not _PAIR.fullmatch(name)]:
+        return f"{wrong[0]!r} is not a name"
+    named = _CODE & {name.lower() for name in pairs}
+    return f"{', '.join(named)} names code: set it in the spider" if named else ""
+
+
+def _wrong_settings(settings: Mapping[str, str]) -> str:
+    try:
+        Settings.load(overrides=dict(settings))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _wrong_output(name: str) -> str:
+    if not OUTPUT.fullmatch(name):
+        return "a plain file name such as items.jsonl is needed"
+    try:
+        check_feed(name)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _wrong_gates(gates: tuple[str, ...]) -> str:
+    try:
+        for gate in gates:
+            Gate.parse(gate)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _task(row: sqlite3.Row) -> Task:
+    return Task.from_json(row["spec"], id=row["id"], name=row["name"], enabled=bool(row["enabled"]))

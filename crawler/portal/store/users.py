@@ -1,0 +1,103 @@
+"""Users: who may sign in, and what each may do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import gevent
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+
+from .database import Database
+
+Value = TypeVar("Value")
+
+#: Each role may do what those before it may.
+ROLES = ("viewer", "operator", "admin")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_MIN_PASSWORD, _MAX_PASSWORD = 10, 200
+#: After so many failures in a row a name is locked, for 1 s at first, doubling up to 15 minutes.
+_FREE_FAILURES, _LONGEST_LOCK = 5, 900.0
+
+
+@dataclass(frozen=True)
+class User:
+    id: int
+    name: str
+    role: str
+
+    def may(self, role: str) -> bool:
+        """Return whether the user has the rights of *role*."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Users:
+    def __init__(self, database: Database, hasher: PasswordHasher | None = None) -> None:
+        self._database = database
+        self._hasher = hasher or PasswordHasher()
+        #: Verified for unknown names, so that they take as long as known ones.
+        self._nobody = self._hasher.hash("nobody has this password")
+
+    def __len__(self) -> int:
+        return len(self._database.rows("SELECT id FROM user"))
+
+    def all(self) -> list[User]:
+        return [
+            User(*row)
+            for row in self._database.rows("SELECT id, name, role FROM user ORDER BY name")
+        ]
+
+    def add(self, name: str, password: str, role: str) -> User:
+        """Add a user; raise ValueError, with the reason, if that cannot be."""
+        if not _NAME.fullmatch(name):
+            raise ValueError("a name has 1 to 64 lower-case letters, digits, '.', '-' or '_'")
+        if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
+            raise ValueError(f"a password has {_MIN_PASSWORD} to {_MAX_PASSWORD} characters")
+        if role not in ROLES:
+            raise ValueError(f"a role is one of {', '.join(ROLES)}")
+        hashed = _in_a_thread(self._hasher.hash, password)
+        if self._database.row("SELECT 1 FROM user WHERE name = ?", name):
+            raise ValueError(f"there is a user {name!r} already")
+        query = "INSERT INTO user (name, hash, role) VALUES (?, ?, ?)"
+        return User(self._database.change(query, name, hashed, role), name, role)
+
+    def remove(self, user: int) -> None:
+        """Remove a user; the last admin stays."""
+        admins = [one.id for one in self.all() if one.role == "admin"]
+        if admins == [user]:
+            raise ValueError("the last admin cannot be removed")
+        self._database.change("DELETE FROM user WHERE id = ?", user)
+
+    def check(self, name: str, password: str, now: float) -> User | None:
+        """Return the user, or None if the name or the password is wrong, or the name is locked."""
+        row = self._database.row("SELECT * FROM user WHERE name = ?", name)
+        hashed = self._nobody if row is None else row["hash"]
+        is_right = _in_a_thread(self._is_of, hashed, password[:_MAX_PASSWORD])
+        if row is None or row["locked_until"] > now:
+            return None
+        if not is_right:
+            self._count_failure(row["id"], row["failures"] + 1, now)
+            return None
+        self._database.change("UPDATE user SET failures = 0 WHERE id = ?", row["id"])
+        return User(row["id"], row["name"], row["role"])
+
+    def _is_of(self, hashed: str, password: str) -> bool:
+        try:
+            return bool(self._hasher.verify(hashed, password))
+        except VerificationError:
+            return False
+
+    def _count_failure(self, user: int, failures: int, now: float) -> None:
+        over = failures - _FREE_FAILURES
+        lock = min(2.0**over, _LONGEST_LOCK) if over >= 0 else 0.0
+        query = "UPDATE user SET failures = ?, locked_until = ? WHERE id = ?"
+        self._database.change(query, failures, now + lock, user)
+
+
+def _in_a_thread(function: Callable[..., Value], *arguments: object) -> Value:
+    """Call *function* beside the hub: a hash takes long on purpose."""
+    value: Value = gevent.get_hub().threadpool.apply(function, arguments)
+    return value

@@ -1,0 +1,159 @@
+"""A real crawl with its live page; a real browser."""
+
+import os
+import shutil
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import gevent
+import pytest
+from gevent.event import Event
+
+from crawler import Spider, stream
+from crawler.cli.crawl_progress import CrawlProgress
+from crawler.frontier import Budget
+from crawler.job import Job
+from crawler.portal.live_page import LivePage
+from crawler.testing import LoopbackSite, Reply
+
+#: Text of a site that would do harm if it became markup.
+HOSTILE = (
+    """<script>document.title="owned"</script><img src=x onerror="document.title='owned'">'"&"""
+)
+#: Changes the direction of text, so that it can pretend to be other text.
+OVERRIDE = "\u202e"
+
+
+class Hostile(Spider):
+    """Yields the titles of pages, and fails on some of them with their text."""
+
+    name = "hostile"
+
+    def parse(self, response):
+        if "bad" in response.url:
+            raise ValueError(f"no price in {HOSTILE}")
+        yield {"title": response.title, HOSTILE: 1}
+        yield from response.links()
+
+
+def request(url, method="GET", **headers):
+    """Send one request as any program might; return status, header fields and text."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.request(method, target, headers=headers)
+        answer = connection.getresponse()
+        return SimpleNamespace(
+            status=answer.status, headers=answer.headers, text=answer.read().decode()
+        )
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def site():
+    """A site of hostile pages, of which /held waits until `release` is set."""
+    release = Event()
+
+    def held(_):
+        assert release.wait(120)
+        return "<title>late</title>"
+
+    links = "".join(f'<a href="/{name}">x</a>' for name in ("a", "bad", "gone", "held", "%3Cb%3E"))
+    pages = {
+        "/": f"<title>{HOSTILE}{OVERRIDE}</title>{links}<a href='http://else.test/<b>x</b>'>x</a>",
+        "/a": "<title>A</title>",
+        "/bad": "<title>bad</title>",
+        "/gone": Reply(404),
+        "/%3Cb%3E": "<title>b</title>",
+        "/held": held,
+    }
+    with LoopbackSite(pages) as site:
+        site.release = release
+        yield site
+        release.set()
+
+
+@contextmanager
+def followed(site, path, *, spider=Hostile):
+    """Crawl *site* in the job directory *path*, with a live page; yield both."""
+    stopped = Event()
+    with Job(path) as job, LivePage() as page:
+        feed = job.open_feed(str(path / "items.jsonl"))
+        result = stream(
+            spider(start_urls=[site.url()]),
+            feeds=[feed, page.records],
+            job=job,
+            delay=0,
+            robots=False,
+            depth=3,
+            domains=["127.0.0.1"],
+        )
+        progress = CrawlProgress(result.scheduler, Budget())
+        page.follow(result.scheduler, progress, job=job.path, stop=stopped.set)
+        items = gevent.spawn(list, result)
+        crawl = SimpleNamespace(
+            page=page, url=page.url, result=result, progress=progress, stopped=stopped, path=path
+        )
+        try:
+            yield crawl
+        finally:
+            site.release.set()
+            result.stop()
+            items.join(120)
+
+
+@pytest.fixture
+def live(site, tmp_path):
+    """A crawl that waits for its last page, and its live page."""
+    with followed(site, tmp_path / "hostile") as crawl:
+        with gevent.Timeout(120):
+            while crawl.result.summary.urls.pending > 1 or not crawl.page.records.number:
+                gevent.sleep(0.01)
+        crawl.page.show(crawl.progress.read())
+        yield crawl
+
+
+def _browser_program():
+    """Return the browser of the system; skip the test without one, or fail it if CI=true."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        reason = "chromium is not installed: apt-get install chromium"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    return program
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_browser_program(), args=flags)
+        yield browser
+        browser.close()
+
+
+def inaccessible(tab):
+    """Return what breaks the rules of accessibility on the page of *tab*."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(tab).response["violations"]
+    return {rule["id"]: [node["html"] for node in rule["nodes"]] for rule in found}
+
+
+@pytest.fixture
+def tab(browser):
+    """A tab that fails the test if a page reports an error or breaks its own policy."""
+    context = browser.new_context()
+    context.set_default_timeout(120_000)
+    tab = context.new_page()
+    complaints = []
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    yield tab
+    context.close()
+    assert complaints == []

@@ -1,0 +1,32 @@
+"""A store, and a site that answers slowly."""
+
+from itertools import count
+
+import pytest
+from gevent.event import Event
+
+from crawler.portal.store.database import Database
+from crawler.testing import LoopbackSite
+
+
+@pytest.fixture
+def database(tmp_path):
+    database = Database(tmp_path / "portal.db")
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def held():
+    """A site of many pages that answers ten requests, and the others when `release` is set."""
+    release, asked = Event(), count(1)
+
+    def page(request):
+        n = int(request.url.rpartition("/")[2])
+        assert next(asked) <= 10 or release.wait(40)
+        return "".join(f'<a href="/{n * 3 + k}">x</a>' for k in (1, 2, 3))
+
+    with LoopbackSite({f"/{n}": page for n in range(1000)}) as site:
+        site.release = release
+        yield site
+        release.set()

@@ -1,0 +1,110 @@
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.portal.runs.cron import due_time, next_times
+from crawler.portal.store.tasks import Task
+
+BERLIN = ZoneInfo("Europe/Berlin")
+LINES = ["30 2 * * *", "*/15 * * * *", "0 0 1 * *", "5 4 * * 0", "0 2,3 * * *", "59 23 31 12 *"]
+
+
+def at(text):
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+def task(cron, **options):
+    return Task("t", cron=cron, **options)
+
+
+def fired(one, times):
+    """Return the times that fire if the portal looks at each of *times*."""
+    checked, found = times[0], []
+    for now in times[1:]:
+        due = due_time(one, checked, now)
+        if due is not None:
+            found.append(due)
+            checked = due
+    return found
+
+
+def test_the_next_times_are_in_the_zone_of_the_task():
+    times = next_times("30 2 * * *", BERLIN, at("2026-11-18T00:00:00"), 2)
+
+    assert [time.isoformat() for time in times] == [
+        "2026-11-18T02:30:00+01:00",
+        "2026-11-19T02:30:00+01:00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("day", "utc"),
+    [("2026-03-29", "01:00"), ("2026-10-25", "00:30"), ("2026-07-01", "00:30")],
+    ids=["summer time begins", "summer time ends", "any day"],
+)
+def test_a_daily_time_fires_once_however_the_clocks_change(day, utc):
+    start = at(f"{day}T00:00:00") - 7200
+    minutes = [start + 60 * n for n in range(24 * 60)]
+
+    times = fired(task("30 2 * * *", zone="Europe/Berlin"), minutes)
+
+    on_the_day = [datetime.fromtimestamp(time, UTC).strftime("%H:%M") for time in times]
+    assert on_the_day == [utc]
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(LINES),
+    st.lists(st.integers(1, 900), min_size=5, max_size=60),
+    st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]),
+)
+def test_each_time_fires_at_most_once_and_none_is_left_out(cron, steps, zone):
+    now = times = [at("2026-10-24T22:00:00")]
+    for step in steps:
+        times = [*times, times[-1] + step]
+    one = task(cron, zone=zone)
+
+    found = fired(one, times)
+
+    all_times = [
+        time.timestamp()
+        for time in next_times(cron, one.tzinfo, now[0], 100)
+        if time.timestamp() <= times[-1]
+    ]
+    assert found == sorted(set(found))
+    assert set(found) <= set(all_times)
+    # Of several times between two looks, only the last one fires.
+    assert bool(found) == bool(all_times)
+    assert not all_times or found[-1] == all_times[-1]
+
+
+def test_missed_times_are_made_up_for_once():
+    checked = at("2026-11-18T00:00:00")
+
+    assert due_time(task("0 * * * *"), checked, checked + 3 * 3600 + 600) == checked + 3 * 3600
+    assert due_time(task("0 * * * *", misfire="skip"), checked, checked + 3 * 3600 + 600) is None
+    assert due_time(task("0 * * * *", misfire="skip"), checked, checked + 3600 + 5) is not None
+
+
+def test_a_time_more_than_an_hour_ago_is_left_out():
+    checked = at("2026-11-18T00:00:00")
+
+    assert due_time(task("0 1 * * *"), checked, checked + 3 * 3600) is None
+
+
+def test_a_year_away_costs_nothing():
+    checked = at("2025-11-18T00:00:00")
+
+    assert due_time(task("* * * * *"), checked, at("2026-11-18T00:00:30")) == at(
+        "2026-11-18T00:00:00"
+    )
+
+
+def test_a_task_that_is_off_is_never_due():
+    checked = at("2026-11-18T00:00:00")
+
+    assert due_time(task("* * * * *", enabled=False), checked, checked + 600) is None
+    assert due_time(task(""), checked, checked + 600) is None

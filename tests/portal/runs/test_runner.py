@@ -1,0 +1,137 @@
+"""Real runs: each test waits for what happens, never for a time."""
+
+import gevent
+import pytest
+
+from crawler.portal.runs.live_client import LiveClient
+from crawler.portal.runs.runner import Runner
+from crawler.portal.store.database import Database
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
+from crawler.testing import LoopbackSite
+
+QUICK = {"delay": "0", "robots": "false", "allow_private": "true", "depth": "3"}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def runner(database, tmp_path, clock):
+    runner = Runner(database, tmp_path / "runs", tmp_path, clock)
+    yield runner
+    for run in Runs(database).active():
+        runner.process(run).stop()
+
+
+def ask(database, **options):
+    tasks = Tasks(database)
+    task = Task(**{"name": "t", "settings": QUICK} | options)
+    assert task.problems() == {}
+    number = tasks.save(task, now=1_000_000.0, who="anna")
+    return Runs(database).ask(tasks.find(number), now=1_000_000.0, who="anna")
+
+
+def step_until(runner, database, run, *states):
+    with gevent.Timeout(120):
+        while (found := Runs(database).find(run)).state not in states:
+            runner.step()
+            gevent.sleep(0.05)
+    return found
+
+
+def test_a_run_goes_to_its_end(database, runner, tmp_path):
+    with LoopbackSite({"/": "<title>Home</title><a href='/a'>a</a>", "/a": "x"}) as site:
+        run = step_until(runner, database, ask(database, urls=(site.url(),)), "finished", "failed")
+
+    assert (run.state, run.exit) == ("finished", 0)
+    assert run.ended == (tmp_path / "runs/1/exit").stat().st_mtime
+    assert len((tmp_path / "runs/1/items.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_gate_that_is_not_met_fails_the_run(database, runner):
+    with LoopbackSite({"/": "x"}) as site:
+        number = ask(database, urls=(site.url(),), gates=("items<5",))
+        run = step_until(runner, database, number, "finished", "failed")
+
+    assert (run.state, run.exit) == ("failed", 5)
+
+
+def test_a_run_outlives_the_portal_and_is_known_again(database, runner, held, tmp_path):
+    number = ask(database, urls=(held.url("/0"),))
+    run = step_until(runner, database, number, "running")
+    with gevent.Timeout(120):
+        while LiveClient(runner.process(run)).figures() is None:
+            gevent.sleep(0.1)
+
+    again = Database(tmp_path / "portal.db")  # another portal, which is not its parent
+    other = Runner(again, tmp_path / "runs", tmp_path, lambda: 1_000_100.0)
+    other.step()
+    assert Runs(again).find(number).state == "running"
+    assert LiveClient(other.process(run)).post("pause")
+    assert LiveClient(other.process(run)).figures().state == "paused"
+    assert LiveClient(other.process(run)).post("resume")
+    other.process(run).stop()
+    held.release.set()
+    ended = step_until(other, again, number, "stopped", "finished", "failed", "lost")
+    again.close()
+
+    assert (ended.state, ended.exit) == ("stopped", 3)
+
+
+def test_a_run_whose_process_is_gone_is_lost(database, runner, clock):
+    run = Runs(database).find(ask(database, urls=("http://127.0.0.1:9/",)))
+    Runs(database).begin(run, clock.now)
+
+    runner.step()
+    assert Runs(database).find(run.id).state == "running"
+    clock.now += 61
+    runner.step()
+
+    assert Runs(database).find(run.id).state == "lost"
+
+
+def test_cron_asks_for_a_run_once(database, runner, clock):
+    tasks = Tasks(database)
+    tasks.save(Task("t", urls=("http://127.0.0.1:9/",), cron="* * * * *"), now=clock.now, who="a")
+    runner._start_queued = lambda: None
+
+    for _ in range(300):
+        runner.step()
+        clock.now += 1
+
+    [run] = Runs(database).last()
+    assert (run.asked_by, run.state) == ("cron", "queued")
+    assert len(database.rows("SELECT * FROM fire")) == 5
+
+
+def test_a_kill_between_the_time_and_the_start_costs_nothing(database, runner, clock, tmp_path):
+    tasks = Tasks(database)
+    tasks.save(Task("t", urls=("http://127.0.0.1:9/",), cron="* * * * *"), now=clock.now, who="a")
+    clock.now += 120
+    runner._fire()  # the portal is killed here
+
+    again = Runner(database, tmp_path / "runs", tmp_path, clock)
+    again._fire()
+
+    assert len(Runs(database).active()) == 1
+
+
+def test_only_one_run_of_a_job_goes_on(database, runner):
+    first = ask(database, urls=("http://127.0.0.1:9/",), overlap="parallel")
+    task = Tasks(database).all()[0]
+    second = Runs(database).ask(task, now=1, who="anna", job=first)
+    runs = [Runs(database).find(number) for number in (first, second)]
+
+    assert runner._may_start(runs[1], [])
+    assert not runner._may_start(runs[1], [runs[0]])

@@ -1,0 +1,101 @@
+"""A portal in this process, and clients of it."""
+
+from http.client import HTTPConnection
+from http.cookies import SimpleCookie
+from types import SimpleNamespace
+from urllib.parse import urlencode, urlsplit
+
+import gevent
+import pytest
+from argon2 import PasswordHasher
+
+from crawler.portal.portal_server import Portal
+from crawler.portal.store.runs import Runs
+
+PASSWORD = "a long password"
+
+
+class Client:
+    """A browser without a screen: keeps its cookie, and sends the token of its session."""
+
+    def __init__(self, portal):
+        self._portal = portal
+        self.cookie = ""
+        self.csrf = ""
+
+    def ask(self, route, method="GET", form=None, **headers):
+        parts = urlsplit(self._portal.url)
+        connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
+        headers = {"Cookie": self.cookie} | headers
+        body = None
+        if method == "POST":
+            body = urlencode({"csrf": self.csrf} | (form or {}))
+            headers |= {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            connection.request(method, route, body, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode(errors="replace")
+        finally:
+            connection.close()
+        if given := answer.headers["Set-Cookie"]:
+            self.cookie = "; ".join(f"{n}={m.value}" for n, m in SimpleCookie(given).items())
+        return SimpleNamespace(status=answer.status, headers=answer.headers, text=text)
+
+    def post(self, route, form=None, **headers):
+        return self.ask(route, "POST", form, **headers)
+
+    def sign_in(self, name):
+        assert self.post("/login", {"name": name, "password": PASSWORD}).status == 303
+        return self._learn()
+
+    def _learn(self):
+        page = self.ask("/").text
+        self.csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
+        assert self.csrf
+        return self
+
+
+@pytest.fixture
+def portal(tmp_path):
+    spiders = tmp_path / "spiders"
+    spiders.mkdir()
+    portal = Portal(tmp_path / "portal", spiders)
+    # What matters of passwords is tested with the store.
+    users = portal._visitors.users
+    users._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    users._nobody = users._hasher.hash("nobody")
+    portal.spiders, portal.path = spiders, tmp_path / "portal"
+    portal.start()
+    yield portal
+    for run in Runs(portal._database).active():
+        portal.runner.process(run).stop()
+    with gevent.Timeout(30, False):
+        while any(portal.runner.process(run).is_alive for run in Runs(portal._database).active()):
+            gevent.sleep(0.05)
+    portal.stop()
+
+
+@pytest.fixture
+def users(portal):
+    for role in ("viewer", "operator", "admin"):
+        portal._visitors.users.add(role, PASSWORD, role)
+
+
+@pytest.fixture
+def stranger(portal):
+    return Client(portal)
+
+
+@pytest.fixture
+def viewer(portal, users):
+    return Client(portal).sign_in("viewer")
+
+
+@pytest.fixture
+def operator(portal, users):
+    return Client(portal).sign_in("operator")
+
+
+@pytest.fixture
+def admin(portal, users):
+    return Client(portal).sign_in("admin")

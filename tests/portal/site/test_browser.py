@@ -1,0 +1,92 @@
+"""From the first start to a steered run, in a real browser."""
+
+from itertools import count
+
+import pytest
+from gevent.event import Event
+from playwright.sync_api import expect
+
+from crawler.portal.store.tasks import Task, Tasks
+from crawler.testing import LoopbackSite
+
+from ..conftest import inaccessible
+from .conftest import PASSWORD
+
+SPIDER = """
+from crawler import Spider
+
+class Titles(Spider):
+    name = "titles"
+    start_urls = [{url!r}]
+
+    def parse(self, response):
+        yield {{"title": response.title}}
+        yield from response.links()
+"""
+
+
+def site_that_waits():
+    """Return a site that answers ten requests, and the others when its event is set."""
+    release, asked = Event(), count(1)
+
+    def page(request):
+        n = int(request.url.rpartition("/")[2] or 0)
+        assert next(asked) <= 10 or release.wait(50)
+        links = "".join(f'<a href="/{n * 3 + k}">x</a>' for k in (1, 2, 3)) if n < 40 else ""
+        return f"<title>{n}</title>{links}"
+
+    return LoopbackSite({f"/{n}": page for n in range(121)} | {"/": page}), release
+
+
+@pytest.mark.timeout(180)  # a portal, a crawl and a browser take their time on a busy machine
+def test_from_the_first_start_to_a_steered_run(portal, tab):
+    site, release = site_that_waits()
+    with site:
+        (portal.spiders / "titles.py").write_text(SPIDER.format(url=site.url()))
+        tab.goto(portal.first_url)
+        tab.get_by_label("Name").fill("anna")
+        tab.get_by_label("Password").fill("a long password")
+        tab.get_by_role("button", name="Begin").click()
+        tab.get_by_role("link", name="Make the first one").click()
+
+        tab.get_by_label("Name").fill("titles-daily")
+        tab.get_by_label("Spider").select_option("titles.py:Titles")
+        tab.get_by_label("Settings").fill("delay=0\nrobots=false\ndepth=9")
+        tab.get_by_label("Cron").fill("30 2 * * *")
+        tab.get_by_role("button", name="Show the next times").click()
+        expect(tab.locator(".times li")).to_have_count(5)
+        tab.get_by_role("button", name="Save").click()
+
+        tab.get_by_role("button", name="Run now").click()
+        state = tab.locator("#status .state")
+        tab.get_by_role("button", name="Pause").click(timeout=40_000)
+        expect(state).to_have_text("paused", timeout=20_000)
+        tab.get_by_role("button", name="Resume").click()
+        expect(state).to_have_text("running", timeout=20_000)
+        release.set()
+        expect(state).to_have_text("finished", timeout=40_000)
+
+    expect(tab.locator("#queue dd").nth(1)).to_have_text("121")
+    tab.get_by_role("link", name="titles-daily").click()
+    expect(tab.locator(".cell.finished")).to_have_count(1)
+    for width in (360, 1280):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+@pytest.mark.timeout(180)
+def test_the_pages_can_be_used_by_everybody(portal, users, browser):
+    task = Task("t", urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
+    number = Tasks(portal._database).save(task, now=0, who="x")
+    context = browser.new_context(color_scheme="dark", bypass_csp=True)
+    tab = context.new_page()
+    tab.goto(portal.url)
+    assert inaccessible(tab) == {}
+    tab.get_by_label("Name").fill("admin")
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+
+    for route in ("", f"tasks/{number}/", "users"):
+        tab.goto(portal.url + route)
+        assert inaccessible(tab) == {}, route
+    context.close()

@@ -1,0 +1,85 @@
+"""The pages of real runs."""
+
+import json
+
+import gevent
+import pytest
+
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
+from crawler.testing import LoopbackSite
+
+SETTINGS = {"delay": "0", "robots": "false", "depth": "3"}
+
+
+def wait_for(portal, run):
+    with gevent.Timeout(120):
+        while Runs(portal._database).find(run).is_active:
+            gevent.sleep(0.05)
+
+
+@pytest.fixture
+def finished(portal):
+    """Two runs of a task that have finished: of one site, then of one with a page less."""
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    pages = {
+        "/": "<title>Home</title><a href='/a'>a</a><a href='/gone'>x</a>",
+        "/a": "<title>A</title>",
+    }
+    with LoopbackSite(pages) as site:
+        task = Task("t", urls=(site.url(),), settings=SETTINGS)
+        number = tasks.save(task, now=0, who="x")
+        for _ in range(2):
+            run = runs.ask(tasks.find(number), now=0, who="anna")
+            wait_for(portal, run)
+            site.pages = {"/": "<title>Home</title><a href='/gone'>x</a>"}
+    return site
+
+
+@pytest.mark.timeout(150)
+def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
+    token = Runs(portal._database).find(1).token
+
+    page = viewer.ask("/runs/1/").text
+    assert "t #1" in page
+    assert "<dt>Total</dt><dd>3</dd>" in page
+    assert "Continue this job" not in page  # a viewer may not
+
+    log = viewer.ask("/runs/1/log").text
+    assert "live page: http://127.0.0.1:" in log
+    assert token not in log
+
+    records = viewer.ask("/runs/1/output")
+    assert "attachment" in records.headers["Content-Disposition"]
+    assert len(records.text.splitlines()) == 3
+
+    story = viewer.ask(f"/runs/1/why?url={finished.url('/gone')}").text
+    assert "404, 18 B" in story
+    assert 'href="/files/style.css"' in story
+
+    figures = json.loads(viewer.ask("/api/v1/runs/1/figures").text)
+    assert figures["queue"] == {"left": 0, "total": 3, "success": 3, "failed": 0, "refused": 0}
+
+    compared = viewer.ask("/compare?a=1&b=2").text
+    row = '<th scope="row">success</th><td class="n">3</td><td class="n">2</td>'
+    assert f'<tr class="differs">{row}' in compared
+    assert viewer.ask("/compare?a=1&b=99").status == 404
+    assert viewer.ask("/compare?a=x").status == 404
+
+    assert operator.post("/runs/1/pause").status == 503
+    assert operator.post("/runs/1/continue").headers["Location"] == "/runs/3/"
+    assert Runs(portal._database).find(3).job == 1
+    wait_for(portal, 3)
+
+
+def test_a_run_that_waits_can_be_taken_back(portal, operator):
+    portal.runner._start_queued = lambda: None
+    number = Tasks(portal._database).save(Task("t", urls=("http://127.0.0.1:9/",)), now=0, who="x")
+    assert operator.post(f"/tasks/{number}/run").headers["Location"] == "/runs/1/"
+    assert "Remove from the queue" in operator.ask("/runs/1/").text
+
+    assert operator.post("/runs/1/stop").status == 303
+
+    assert Runs(portal._database).find(1).state == "stopped"
+    done = [row["what"] for row in portal._database.rows("SELECT what FROM audit")]
+    assert "asked to stop t #1" in done

@@ -1,0 +1,155 @@
+"""Who may see and do what: every route of the portal."""
+
+from urllib.parse import quote
+
+import pytest
+
+from crawler.portal.site.visitor import PUBLIC
+
+TASK = {
+    "name": "t",
+    "urls": "http://127.0.0.1:9/",
+    "output": "items.jsonl",
+    "zone": "UTC",
+    "overlap": "skip",
+    "misfire": "once",
+    "enabled": "yes",
+}
+RANK = ["viewer", "operator", "admin"]
+
+
+def routes(portal):
+    """Yield method, path and role of every route, with 1 for each number."""
+    app = portal._server.application
+    for rule in app.url_map.iter_rules():
+        method, _, _ = rule.endpoint.partition(" ")
+        path = rule.rule.replace("<int:run>", "1").replace("<int:task>", "1")
+        path = path.replace("<int:user>", "99").replace("<name>", "style.css")
+        yield method, path.replace("<secret>", "wrong"), portal._visitors.roles[rule.endpoint]
+
+
+def counts(portal):
+    tables = ("user", "task", "run")
+    return [len(portal._database.rows(f"SELECT * FROM {table}")) for table in tables]
+
+
+def test_nobody_sees_or_does_anything_without_a_session(portal, users, stranger):
+    before = counts(portal)
+
+    for method, path, role in routes(portal):
+        answer = stranger.ask(path, method, TASK)
+        if path.startswith(("/files/", "/login")):
+            continue
+        allowed = {403} if path.startswith("/setup") else {401} if method == "POST" else {303}
+        assert answer.status in allowed, (method, path)
+        if method == "GET" and role != PUBLIC:
+            assert answer.headers["Location"] == "/login"
+
+    assert counts(portal) == before
+
+
+@pytest.mark.parametrize("who", RANK)
+def test_a_role_reaches_only_its_pages(portal, users, stranger, who):
+    client = stranger.sign_in(who)
+
+    for method, path, role in routes(portal):
+        if role == PUBLIC or path == "/logout" or path.endswith("/events"):
+            continue
+        answer = client.ask(path, method, {"name": "!"})
+        assert (answer.status == 403) == (RANK.index(role) > RANK.index(who)), (method, path)
+
+
+def test_a_change_needs_the_token_of_its_session(portal, admin):
+    for form in ({"csrf": ""}, {"csrf": "x" * 43}):
+        assert admin.post("/tasks/new", TASK | form).status == 403
+
+    assert counts(portal)[1] == 0
+    assert admin.post("/tasks/new", TASK).status == 303
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "http://evil.test"}, {"Sec-Fetch-Site": "cross-site"}], ids=str
+)
+def test_a_page_of_another_site_cannot_change_anything(portal, admin, headers):
+    assert admin.post("/tasks/new", TASK, **headers).status == 403
+    assert admin.post("/login", {"name": "admin"}, **headers).status == 403
+    assert counts(portal)[1] == 0
+
+
+def test_reading_changes_nothing(portal, admin):
+    admin.post("/tasks/new", TASK)
+    before = counts(portal)
+
+    for method, path, _ in routes(portal):
+        if method == "POST" and path != "/logout":
+            assert admin.ask(path).status in {200, 403, 404, 405}, path
+
+    assert counts(portal) == before
+
+
+def test_a_foreign_name_of_this_machine_is_refused(admin, stranger):
+    assert admin.ask("/", Host="evil.test").status == 403
+    assert stranger.ask("/login", Host="evil.test").status == 403
+
+
+def test_there_is_no_default_password(portal, stranger):
+    for name in ("admin", "root", "portal"):
+        for password in ("", "admin", name, "password"):
+            answer = stranger.post("/login", {"name": name, "password": password})
+            assert answer.status == 401
+
+
+def test_the_link_of_the_first_start_works_once(portal, stranger):
+    link = portal.first_url.removeprefix(portal.url.rstrip("/"))
+    assert stranger.ask("/").headers["Location"] == "/login"
+    assert "printed" in stranger.ask("/login").text
+    assert stranger.post(link, {"name": "anna", "password": "short"}).status == 200
+
+    assert stranger.post(link, {"name": "anna", "password": "a long password"}).status == 303
+
+    assert portal.first_url == ""
+    assert stranger.ask(link).status == 403
+    assert stranger.post(link, {"name": "eve", "password": "a long password"}).status == 403
+    assert "anna (admin)" in stranger.ask("/").text
+
+
+def test_the_link_of_the_first_start_ends(portal, stranger):
+    link = portal.first_url.removeprefix(portal.url.rstrip("/"))
+    portal._visitors._setup_ends = 0.0
+
+    assert stranger.ask(link).status == 403
+
+
+def test_the_cookie_is_new_and_for_the_server_only(portal, users, stranger):
+    stranger.cookie = "crawler_portal=chosen-by-an-attacker"
+
+    answer = stranger.post("/login", {"name": "admin", "password": "a long password"})
+
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "chosen-by-an-attacker" not in cookie
+
+
+def test_signing_out_ends_the_session(admin):
+    cookie = admin.cookie
+    assert admin.post("/logout").status == 303
+
+    admin.cookie = cookie
+    assert admin.ask("/").status == 303
+
+
+def test_every_answer_has_the_same_policy(admin, stranger):
+    for answer in (admin.ask("/"), stranger.ask("/login"), stranger.ask("/nothing")):
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_hostile_text_is_escaped(portal, admin):
+    evil = "<img src=x onerror=alert(1)>"
+    admin.post("/tasks/new", TASK | {"note": evil})
+    shown = admin.post("/tasks/new", TASK | {key: evil for key in TASK if key != "enabled"})
+
+    for text in (shown.text, admin.ask("/tasks/1/").text, admin.ask(f"/{quote(evil)}").text):
+        assert "<img" not in text
+    assert "&lt;img" in admin.ask("/tasks/1/").text

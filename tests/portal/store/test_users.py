@@ -1,0 +1,66 @@
+import pytest
+from argon2 import PasswordHasher
+
+from crawler.portal.store.users import ROLES, User, Users
+
+PASSWORD = "a long password"
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture
+def users(database):
+    users = Users(database, QUICK)
+    users.add("anna", PASSWORD, "admin")
+    return users
+
+
+def test_only_the_right_password_is_taken(users):
+    assert users.check("anna", PASSWORD, 0).role == "admin"
+    assert users.check("anna", "another password", 0) is None
+    assert users.check("nobody", PASSWORD, 0) is None
+
+
+def test_guessing_locks_a_name_for_longer_each_time(users):
+    now = 100.0
+    for _ in range(5):
+        assert users.check("anna", "wrong", now) is None
+
+    assert users.check("anna", PASSWORD, now + 0.5) is None
+    assert users.check("anna", "wrong", now + 1.5) is None
+    assert users.check("anna", PASSWORD, now + 3.0) is None
+    assert users.check("anna", PASSWORD, now + 4.0) is not None
+
+
+def test_passwords_are_not_stored(users, database):
+    [row] = database.rows("SELECT * FROM user")
+
+    assert row["hash"].startswith("$argon2id$")
+    assert PASSWORD not in str(tuple(row))
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "role"),
+    [
+        ("Anna", PASSWORD, "viewer"),
+        ("<b>", PASSWORD, "viewer"),
+        ("bob", "short", "viewer"),
+        ("bob", PASSWORD, "king"),
+        ("anna", PASSWORD, "viewer"),
+    ],
+)
+def test_what_is_wrong_is_named(users, name, password, role):
+    with pytest.raises(ValueError, match=r"a name|a password|a role|already"):
+        users.add(name, password, role)
+
+
+def test_the_last_admin_stays(users):
+    [anna] = users.all()
+
+    with pytest.raises(ValueError, match="last admin"):
+        users.remove(anna.id)
+
+
+def test_a_role_may_do_what_those_below_it_may():
+    for number, role in enumerate(ROLES):
+        user = User(1, "x", role)
+        assert [user.may(other) for other in ROLES] == [n <= number for n in range(3)]
