@@ -8,27 +8,22 @@ from .crawl import Contender, crawled
 from .measuring.child import BenchError
 from .measuring.report import Report, table, text
 from .sites.served_site import served
-from .sites.shape import Shape
+from .sites.site import Site
 
 _NOTES = (
     "Sampled by CPU time, when the interpreter next handles signals: C code counts for the Python",
     "function that called it, the hub's own time for the code that runs next.",
     "By function: its own time, without its callees.",
 )
-_SAMPLED = Contender("our crawl", "crawler.bench.contenders.sampled_crawl:crawl")
+_TARGET = "crawler.bench.contenders.sampled_crawl:crawl"
 
 
-def run(shape: Shape, *, concurrency: int) -> Report:
+def run(shape: Site, *, concurrency: int, rests: bool = True) -> Report:
     """Crawl once with a sampler; the rows are stages and functions, in µs of CPU per page."""
+    options = {"rests": rests, "hosts": shape.hosts}
     with served(shape) as site:
-        measured = crawled(site, _SAMPLED, concurrency)
-        setting = {
-            "pages": shape.pages,
-            "links": shape.links,
-            "hosts": shape.hosts,
-            "concurrency": concurrency,
-            "server": site.server,
-        }
+        measured = crawled(site, Contender("our crawl", _TARGET, options), concurrency)
+        setting = {"site": str(shape), **options, "concurrency": concurrency, "server": site.server}
     stages, functions = (_costs(measured, kind) for kind in ("stages", "functions"))
     rows = {f"stage {name}": {"cpu_us": [cost]} for name, cost in stages.items()}
     rows |= {name: {"own_us": [cost]} for name, cost in functions.items()}
@@ -57,8 +52,8 @@ def show(report: Report, functions: int) -> str:
     ]
     setting = report.setting
     hosts = f"{setting['hosts']:,} host{'s' * (setting['hosts'] > 1)}"
-    pages = f"{setting['pages']:,} pages with {setting['links']} links on {hosts}"
-    head = f"our crawl of {pages}, {whole:.0f} µs of CPU per page"
+    rests = "" if setting["rests"] else ", without rests"
+    head = f"our crawl of {setting['site']} on {hosts}{rests}, {whole:.0f} µs of CPU per page"
     return text(report, f"{head}\n{table(('by stage', 'share', 'µs per page'), rows)}")
 
 

@@ -12,7 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from .contenders.ours import per_host
-from .crawl import BARE, OURS, sample
+from .crawl import BARE, OFF, sample
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
 from .sites.served_site import ServedSite, served, server_name
@@ -67,7 +67,7 @@ def _sample(size: Size) -> dict[str, float]:
 
 
 def _crawls(site: ServedSite) -> dict[str, float]:
-    ours, bare = (sample(site, contender, CONCURRENCY) for contender in (OURS, BARE))
+    ours, bare = (sample(site, contender, CONCURRENCY) for contender in (OFF, BARE))
     return ours | {f"bare_{measure}": value for measure, value in bare.items()}
 
 

@@ -4,8 +4,9 @@ What a long crawl keeps: its memory and its descriptors over time, on a site wit
     crawler bench soak --minutes 30
 
 The site has pages without end on eight hosts and runs in this process; one page of ten has a
-fault. The crawl is a process of its own, in a job directory, with records and an archive. After
-the first third of the time neither its resident memory nor its descriptors may grow.
+fault. The crawl is a process of its own, in a job directory, with records. The first page links to
+as many others as wait in memory, so that the queues are full from the start. After the first third
+of the time neither the resident memory of the crawl nor its descriptors may grow.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import gevent
 from gevent import subprocess
 
 from ..data import Request
+from ..frontier.durable.stored_queues import WINDOW
 from ..job.view import JobView
 from ..testing import LoopbackSite, Reply, faults
 from ..testing.site import Page
@@ -31,6 +33,8 @@ from .measuring.report import Report, Samples, Target, table, text
 
 #: How much larger the memory may become after the first third, and how many descriptors more.
 _GROWTH, _DESCRIPTORS = 1.1, 16
+#: The number of links of the first page, and in a run that is to be over soon.
+FIRST, FIRST_IF_QUICK = WINDOW, 100
 _HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 9))
 _MIB = 2**20
 #: The faults, each on one page of a hundred.
@@ -55,7 +59,12 @@ _SETTINGS = (
 
 
 class EndlessPages(Mapping[str, Page]):
-    """Page *n* links to pages 2 n + 1 and 2 n + 2 on two hosts, and to some that are known."""
+    """
+    Page 0 links to the *first* pages; each other to two new ones on two hosts, and to known ones.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
 
     def __getitem__(self, path: str) -> Page:
         if path in ("/robots.txt", "/"):
@@ -72,7 +81,8 @@ class EndlessPages(Mapping[str, Page]):
         port = place.rpartition(":")[2].partition("/")[0]
         this = int(number.partition("?")[0] or 0)
         known = (this // 2, this // 3, max(0, this - 1))
-        wanted = (2 * this + 1, 2 * this + 2, *known)
+        new = range(self._first + 2 * this - 1, self._first + 2 * this + 1)
+        wanted = (*new, *known) if this else range(1, self._first + 1)
         links = "".join(
             f'<p><a href="http://{_HOSTS[n % len(_HOSTS)]}:{port}/p/{n}">{n}</a> text</p>'
             for n in wanted
@@ -86,10 +96,16 @@ class EndlessPages(Mapping[str, Page]):
         return 0
 
 
-def run(seconds: float, *, every: float = 5.0, show_progress: Any = bool) -> Report:
-    """Crawl for so many *seconds*, and measure the process *every* few of them."""
+def run(
+    seconds: float, *, every: float = 5.0, first: int = FIRST, show_progress: Any = bool
+) -> Report:
+    """
+    Crawl for so many *seconds*, and measure the process *every* few of them.
+
+    *first* is the number of pages that the first page links to.
+    """
     samples: Samples = {"rss_mb": [], "descriptors": []}
-    site = LoopbackSite(EndlessPages(), addresses=_HOSTS)
+    site = LoopbackSite(EndlessPages(first), addresses=_HOSTS)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder, site:
         child = _start(site, Path(folder), seconds)
         try:

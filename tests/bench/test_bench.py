@@ -9,7 +9,7 @@ from crawler.cli.commands.bench import crawls, parts
 from crawler.cli.commands.bench.options import print_and_save
 
 COMMANDS = {
-    "crawl": ["--pages", "30", "--repeats", "1", "--concurrency", "4"],
+    "crawl": ["--pages", "30", "--repeats", "1", "--concurrency", "4", "--peers", "none"],
     "fetch": ["--requests", "20", "--repeats", "1"],
     "frontier": ["--scale", "0.001", "--repeats", "1"],
     "links": ["--pages", "2", "--repeats", "1"],
@@ -65,12 +65,15 @@ def test_analyzers_are_compared_on_the_same_pages(bench):
     ("words", "complaint"),
     [
         (("profile", "--functions", "-3"), "-3 is not in the range"),
-        (("profile", "--pages", "9", "--hosts", "10"), "hosts must be from 1 to the 9 pages"),
+        (
+            ("profile", "--plain", "--pages", "9", "--hosts", "10"),
+            "hosts must be from 1 to the 9 pages",
+        ),
         (("frontier", "--scale", "0.0001"), "scale must be from 0.001 to 1, not 0.0001"),
-        (("crawl", "--links", "30"), "links must be 31 or more, not 30"),
+        (("crawl", "--plain", "--links", "30"), "links must be 31 or more, not 30"),
         (
             ("crawl", "--peers", "nutch"),
-            "'nutch' is not a known framework; known are scrapy, crawlee",
+            "'nutch' is not a known program; known are wget2, scrapy, crawlee",
         ),
         (("pool", "--history", "/dev/null/x"), "use --history to name another file"),
     ],

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.bench import crawl, profile
+from crawler.bench import profile
 from crawler.bench.measuring.child import BenchError
 from crawler.bench.sites.shape import Shape
 
-OPTIONS = ["--pages", "100", "--hosts", "3", "--concurrency", "4"]
-#: It claims to have fetched every page, and fetched one.
+OPTIONS = ["--plain", "--pages", "100", "--hosts", "3", "--concurrency", "4"]
 CHEAT = "cheating:crawl_one_page"
 
 
@@ -43,9 +42,10 @@ def test_the_cost_is_shared_by_the_number_of_samples(monkeypatch):
 
 def test_an_incomplete_crawl_has_no_profile(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr(profile, "_SAMPLED", crawl.Contender("cheat", CHEAT))
+    monkeypatch.setattr(profile, "_TARGET", CHEAT)
 
     with pytest.raises(
-        BenchError, match=r"not comparable: cheat fetched 5 of 5 pages; .* 1 pages in 1 requests"
+        BenchError,
+        match=r"not comparable: our crawl should fetch 5 pages once; .* 1 pages in 1 requests",
     ):
         profile.run(Shape(5), concurrency=1)

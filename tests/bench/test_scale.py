@@ -32,7 +32,7 @@ def test_sites_of_all_sizes_are_compared_small_ones_by_several_crawls(monkeypatc
 
     report = scale.run(sizes, 1)
 
-    both = ("our crawl", "bare loop")
+    both = (crawl.OFF.name, crawl.BARE.name)
     assert crawled == [(pages, name) for pages in (5, 5, 12, 12) for name in both]
     shown = scale.show(report).splitlines()
     assert [line[: len(str(size))] for line, size in zip(shown[1:], sizes, strict=False)] == [

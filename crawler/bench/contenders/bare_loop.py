@@ -17,7 +17,7 @@ from gevent import get_hub, getcurrent
 from gevent.queue import SimpleQueue
 from selectolax.lexbor import LexborHTMLParser
 
-from ..sites.shape import OWN, Shape
+from ..sites.shape import OWN
 
 
 class Curl:
@@ -72,6 +72,7 @@ def getter(curl: Curl) -> Callable[[str], bytes]:
     easy, chunks = pycurl.Curl(), list[bytes]()
     easy.setopt(pycurl.NOSIGNAL, 1)
     easy.setopt(pycurl.WRITEFUNCTION, chunks.append)
+    easy.setopt(pycurl.ACCEPT_ENCODING, "gzip")
 
     def get(url: str) -> bytes:
         easy.setopt(pycurl.URL, url)
@@ -83,9 +84,8 @@ def getter(curl: Curl) -> Callable[[str], bytes]:
     return get
 
 
-def crawl(shape: dict[str, Any], concurrency: int) -> dict[str, Any]:
+def crawl(url: str, concurrency: int) -> dict[str, Any]:
     """Follow every link to a page of the site."""
-    url = Shape(**shape).url(0)
     curl, queue, seen = Curl(), SimpleQueue[str | None](), {url}
     queue.put(url)
     pages = 0

@@ -16,14 +16,14 @@ from crawlee import ConcurrencySettings
 from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
 from crawlee.storage_clients import MemoryStorageClient
 
-from ..sites.shape import OWN, Shape
+from ..sites.shape import OWN
 
 _TUNED = {"use_session_pool": False, "retry_on_blocked": False}
 
 
-def crawl(shape: dict[str, Any], concurrency: int, *, tuned: bool = False) -> dict[str, Any]:
+def crawl(url: str, concurrency: int, *, tuned: bool = False) -> dict[str, Any]:
     follow = FollowNew() if tuned else Follow()
-    asyncio.run(_crawl(follow, Shape(**shape).url(0), concurrency, _TUNED if tuned else {}))
+    asyncio.run(_crawl(follow, url, concurrency, _TUNED if tuned else {}))
     return {"pages": follow.pages}
 
 

@@ -8,13 +8,13 @@ from ..measuring.sampling import Sampler
 from . import ours
 
 
-def crawl(shape: dict[str, Any], concurrency: int) -> dict[str, Any]:
-    """Crawl as `bench crawl` does; return the samples by stage and by function too."""
+def crawl(url: str, concurrency: int, **options: Any) -> dict[str, Any]:
+    """Crawl as `bench crawl` does; return the samples by stage and by function."""
     sampler = Sampler()
     with sampler.running():
-        result = ours.crawl(shape, concurrency)
+        ours.crawl(url, concurrency, **options)
     functions = {
         f"{module}:{name}:{line}": count
         for (module, line, name), count in sampler.functions.most_common()
     }
-    return result | {"stages": sampler.stages, "functions": functions}
+    return {"stages": sampler.stages, "functions": functions}

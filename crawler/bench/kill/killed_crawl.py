@@ -27,7 +27,18 @@ from .slow_site import ATTEMPTS, AWAY, HOME
 
 #: The maximum number of requests in flight.
 IN_FLIGHT = 8
-FEEDS = ("pages.jsonl", "pages.csv", "pages.sqlite", "pages.parquet")
+FEEDS = (
+    "pages.jsonl",
+    "pages.csv",
+    "pages.sqlite",
+    "pages.parquet",
+    "pages.jsonl.gz",
+    "part-%03d.jsonl:records=7",
+    "part-%03d.csv:bytes=2kB:fields=title,url,status,bytes",
+    "part-%03d.sqlite:records=20",
+    "part-%03d.parquet:records=9:bytes=2kB",
+    "part-%03d.jsonl.gz:records=5",
+)
 ARCHIVE = "pages.warc.gz"
 #: Pages of SQLite's write-ahead log before a checkpoint; few, so that checkpoints are frequent.
 _CHECKPOINT = 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import sqlite3
 from collections import Counter
@@ -10,10 +11,12 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
 from ...feed import parquet_columns as columns
+from ...feed.feed_spec import FeedSpec
 from ...feed.warc.writer import address
 from ...job.directory import STATE
 from .archive_check import exchanges_lost_and_doubled
@@ -45,7 +48,7 @@ class OutputCheck:
 
 def check_outputs(folder: Path, pages: AbstractSet[str]) -> OutputCheck:
     """Compare the outputs in *folder* with the URLs of all *pages* that have a record."""
-    found = {name: read(folder / name) for name, read in _READERS.items()}
+    found = {name: _rows(folder, name) for name in FEEDS}
     lost: set[str] = set()
     doubled, problems = 0, list(_state_problems(folder))
     for name, rows in found.items():
@@ -79,6 +82,21 @@ def jsonl_rows(path: Path) -> list[Row]:
     return [row_of(json.loads(line)) for line in lines]
 
 
+def _rows(folder: Path, feed: str) -> list[Row]:
+    """Return the rows of *feed*; of a series of files all in turn."""
+    spec = FeedSpec.parse(feed)
+    read = _READERS[spec.format]
+    if not spec.is_numbered:
+        return read(folder / spec.path)
+    paths = (folder / spec.numbered_path(number) for number in count(1))
+    return [row for path in takewhile(Path.exists, paths) for row in read(path)]
+
+
+def _gzip(path: Path) -> list[Row]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [row_of(json.loads(line)) for line in lines]
+
+
 def _csv(path: Path) -> list[Row]:
     with path.open(newline="") as file:
         return [row_of(row) for row in csv.DictReader(file, strict=True)]
@@ -94,6 +112,10 @@ def _parquet(path: Path) -> list[Row]:
     return [row_of(row) for row in columns.parquet().read_table(path).to_pylist()]
 
 
-_READERS: dict[str, Callable[[Path], list[Row]]] = dict(
-    zip(FEEDS, (jsonl_rows, _csv, _sqlite, _parquet), strict=True)
-)
+_READERS: dict[str, Callable[[Path], list[Row]]] = {
+    "jsonl": jsonl_rows,
+    "jsonl.gz": _gzip,
+    "csv": _csv,
+    "sqlite": _sqlite,
+    "parquet": _parquet,
+}

@@ -21,7 +21,7 @@ from .output_check import OutputCheck, check_outputs, jsonl_rows, row_of
 from .slow_site import planned, recorded
 
 #: The timeout of a crawl in seconds.
-_LONGEST = 60.0
+_LONGEST = 180.0
 #: Seconds between two checks whether the moment of a kill has come.
 _POLL = 0.0005
 #: Seconds in which requests that were sent before a kill reach the site.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
 from statistics import median
@@ -29,7 +30,7 @@ from ..sites.served_site import ServedSite, run_on, served
 from ..sites.shape import Shape
 
 CONCURRENCY = 64
-_PAGES = 1000
+_SHAPE = Shape(1000)
 _LIMIT, _WHOLE, _SESSION = "bare libcurl", "Downloader and pools", "SessionFetch (requests)"
 
 #: Fetches all the given URLs, many at a time, and returns the total number of bytes.
@@ -135,7 +136,7 @@ def run(
     if find_spec("requests") is None:
         names.remove(_SESSION)
         notes = [f"{_SESSION} is left out: {install_command('requests')} to measure it"]
-    with served(Shape(_PAGES)) as site:
+    with served(_SHAPE) as site:
         rows, failures = interleaved(
             names, repeats, lambda name: _sample(site, name, requests), show_progress
         )
@@ -151,9 +152,9 @@ def _targets(rows: Mapping[str, Samples]) -> list[Target]:
 
 
 def _sample(site: ServedSite, row: str, requests: int) -> dict[str, float]:
-    arguments = {"row": row, "requests": requests}
+    shape = replace(_SHAPE, port=site.shape.port)
+    arguments = {"row": row, "shape": asdict(shape), "requests": requests}
     measured = run_on(site, "crawler.bench.parts.fetch:measure", arguments, requests)
-    shape = site.shape
     sizes = [len(shape.page(number)) for number in range(min(requests, shape.pages))]
     expected = sum(sizes) * (requests // len(sizes)) + sum(sizes[: requests % len(sizes)])
     if measured["size"] != expected:

@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from ..measuring.child import SERVER, BenchError, Child
-from .shape import Shape
+from .docs import Docs
+from .site import Site
 
 #: Where distributions install it; these are not in the PATH of every user.
 _PLACES = ("/usr/sbin", "/usr/local/sbin")
@@ -30,12 +31,10 @@ http {{
     client_body_temp_path {place}/body; proxy_temp_path {place}/proxy;
     fastcgi_temp_path {place}/fastcgi; uwsgi_temp_path {place}/uwsgi; scgi_temp_path {place}/scgi;
     sendfile on; tcp_nopush on; keepalive_requests 1000000;
-    default_type text/html; charset utf-8;
+    default_type text/html;
     server {{
-        listen 127.0.0.1:{port} backlog=4096; {second} root {place};
-        location = / {{ try_files /page/0 =404; }}
-        location /page/ {{ }}
-        location / {{ return 404; }}
+        listen 127.0.0.1:{port} backlog=4096; {second} root "{root}";
+        {locations}
     }}
 }}
 """
@@ -53,18 +52,18 @@ def become(command: list[str]) -> None:
 
 
 class Nginx:
-    """Serves the pages from files in *place*; its access log counts them."""
+    """Serves pages from files: generated ones from *place*. Its access log counts them."""
 
     server = "nginx"
 
-    def __init__(self, shape: Shape, place: Path) -> None:
+    def __init__(self, shape: Site, place: Path) -> None:
         self.shape = shape
         self._place = place
         self._read = 0
 
     @classmethod
     @contextmanager
-    def serving(cls, shape: Shape) -> Iterator[Self]:
+    def serving(cls, shape: Site) -> Iterator[Self]:
         with TemporaryDirectory(prefix="crawler-bench-") as folder:
             site = cls(replace(shape, port=_free_port()), Path(folder))
             site._write()
@@ -81,7 +80,7 @@ class Nginx:
             log.seek(self._read)
             paths = log.read().split()
             self._read = log.tell()
-        return len({"/" if path == "/page/0" else path for path in paths}), len(paths)
+        return len(set(paths)), len(paths)
 
     def errors(self) -> str:
         log = self._place / "errors"
@@ -98,14 +97,25 @@ class Nginx:
     def _write(self) -> None:
         # The worker of nginx may run as another user, who must be able to read the pages.
         self._place.chmod(0o755)
+        port = self.shape.port
+        text = _CONFIGURATION.format(
+            place=self._place,
+            port=port,
+            # Host names below localhost resolve to both addresses, if there are two.
+            second=f"listen [::1]:{port} backlog=4096;" if _has_ipv6() else "",
+            root=self._root(),
+            locations=self.shape.locations,
+        )
+        (self._place / "conf").write_text(text, encoding="utf-8")
+
+    def _root(self) -> str:
+        """Return the folder of the pages, after generating them if need be."""
+        if isinstance(self.shape, Docs):
+            return self.shape.root
         (self._place / "page").mkdir()
         for number in range(self.shape.pages):
             (self._place / "page" / str(number)).write_bytes(self.shape.page(number))
-        port = self.shape.port
-        # Host names below localhost resolve to both addresses, if there are two.
-        second = f"listen [::1]:{port} backlog=4096;" if _has_ipv6() else ""
-        text = _CONFIGURATION.format(place=self._place, port=port, second=second)
-        (self._place / "conf").write_text(text, encoding="utf-8")
+        return str(self._place)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + 10

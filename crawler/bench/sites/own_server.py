@@ -7,6 +7,7 @@ benchmark. It supports only GET over persistent connections.
 
 from __future__ import annotations
 
+import gzip
 import json
 import select
 import socket
@@ -16,10 +17,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from .shape import Shape
+from .site import Generated, from_argument
 
 _END = b"\r\n\r\n"
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n"
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n%bContent-Length: %d\r\n\r\n"
+_ENCODING = b"Content-Encoding: gzip\r\n"
 _MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -37,7 +39,7 @@ class Connection:
 class StaticServer:
     """Serves a site and counts the requested pages."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Generated) -> None:
         self._listeners = {listener.fileno(): listener for listener in _listeners()}
         self.shape = replace(shape, port=_port(next(iter(self._listeners.values()))))
         self.reset()
@@ -104,14 +106,15 @@ class StaticServer:
             self._send(connection, b"".join(map(self._answer, requests)))
 
     def _answer(self, request: bytes) -> bytes:
-        path = request.split(b" ", 2)[1]
-        number = path[6:] if path.startswith(b"/page/") else b"0" if path == b"/" else b""
-        if not number.isdigit() or int(number) >= self.shape.pages:
+        number = self.shape.number(request.split(b" ", 2)[1].decode("latin-1"))
+        if number is None:
             return _MISSING
         self.requests += 1
-        self._seen[int(number)] = 1
-        body = self.shape.page(int(number))
-        return _HEAD % len(body) + body
+        self._seen[number] = 1
+        body, encoding = self.shape.page(number), b""
+        if self.shape.compressed and _accepts_gzip(request):
+            body, encoding = gzip.compress(body, 1), _ENCODING
+        return _HEAD % (encoding, len(body)) + body
 
     def _send(self, connection: Connection, data: bytes) -> None:
         try:
@@ -145,8 +148,13 @@ def _port(listener: socket.socket) -> int:
     return port
 
 
-def main(shape: dict[str, Any]) -> None:
+def _accepts_gzip(request: bytes) -> bool:
+    fields = request.lower().partition(b"\r\naccept-encoding:")[2]
+    return b"gzip" in fields.partition(b"\r\n")[0]
+
+
+def main(site: dict[str, Any]) -> None:
     """Print the port, then serve until standard input ends."""
-    server = StaticServer(Shape(**shape))
+    server = StaticServer(from_argument(site))
     print(server.shape.port, flush=True)
     server.serve(sys.stdin.fileno())

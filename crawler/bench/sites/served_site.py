@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 from ..measuring.child import SERVER, BenchError, Child
+from .docs import Docs
 from .nginx import Nginx, executable
-from .shape import Shape
+from .site import Generated, Site, as_argument
 
-#: A child may take this many seconds per request, and at least this many in total.
-_PER_REQUEST, _MIN_TIMEOUT = 0.03, 60.0
+#: A child may take this many seconds per request, and at least this many in total. Where nobody
+#: knows the number of requests, it may take the time of so many.
+_PER_REQUEST, _MIN_TIMEOUT, _MANY = 0.1, 300.0, 20_000
 
 
 class ServedSite(Protocol):
     """A site with its server; *server* is the name of the server."""
 
     server: str
-    shape: Shape
+    shape: Site
 
     def counts(self) -> tuple[int, int]:
         """Return the number of different pages and of all requests for pages since the last call."""
@@ -35,24 +37,26 @@ def server_name() -> str:
     return Nginx.server if executable() else OwnServer.server
 
 
-@contextmanager
-def served(shape: Shape) -> Iterator[ServedSite]:
-    with Nginx.serving(shape) if server_name() == Nginx.server else OwnServer(shape) as site:
-        yield site
+def served(shape: Site) -> AbstractContextManager[ServedSite]:
+    if server_name() == Nginx.server:
+        return Nginx.serving(shape)
+    if isinstance(shape, Docs):
+        raise BenchError("documentation needs nginx to be served, which is not installed")
+    return OwnServer(shape)
 
 
 def run_on(
     site: ServedSite,
     target: str,
     arguments: Mapping[str, Any],
-    requests: int,
+    requests: int | None,
     *,
     patched: bool = True,
 ) -> dict[str, Any]:
     """Run *target* in a child that makes so many *requests* to *site*; an error has the server's errors too."""
-    child = Child(target, {"shape": asdict(site.shape), **arguments}, patched)
+    child = Child(target, arguments, patched)
     try:
-        return child.run(max(_MIN_TIMEOUT, _PER_REQUEST * requests))
+        return child.run(max(_MIN_TIMEOUT, _PER_REQUEST * (requests or _MANY)))
     except BenchError as error:
         logged = site.errors()
         message = f"{error}; {site.server} logged: {logged}" if logged else str(error)
@@ -64,8 +68,8 @@ class OwnServer:
 
     server = "own server"
 
-    def __init__(self, shape: Shape) -> None:
-        arguments = {"shape": asdict(shape)}
+    def __init__(self, shape: Generated) -> None:
+        arguments = {"site": as_argument(shape)}
         command = Child(
             "crawler.bench.sites.own_server:main", arguments, patched=False, core=SERVER
         ).command
@@ -76,7 +80,7 @@ class OwnServer:
             text=True,
             start_new_session=True,
         )
-        self.shape = replace(shape, port=int(self._line()))
+        self.shape: Site = replace(shape, port=int(self._line()))
 
     def counts(self) -> tuple[int, int]:
         assert self._child.stdin  # noqa: S101 - it is a pipe

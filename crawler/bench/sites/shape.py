@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 _WORDS = (  # noqa: SIM905 - words are easier to read in a line
     "amber basin cedar delta ember fjord grove harbor island juniper kettle lantern meadow "
@@ -45,6 +46,13 @@ class Shape:
     absolute: bool = False
     port: int = 0
 
+    compressed: ClassVar = False
+    locations: ClassVar = """
+        charset utf-8; location = / { try_files /page/0 =404; }
+        location /page/ { }
+        location / { return 404; }
+    """
+
     def __post_init__(self) -> None:
         if not 1 <= self.hosts <= self.pages:
             raise ValueError(f"hosts must be from 1 to the {self.pages} pages, not {self.hosts}")
@@ -53,12 +61,20 @@ class Shape:
         if self.hosts > 1 and not self.absolute:
             raise ValueError("a site with several hosts needs absolute links")
 
+    def __str__(self) -> str:
+        return f"{self.pages:,} plain pages of {self.size:,} bytes and {self.links} links"
+
     def url(self, number: int) -> str:
         host = f"host-{number * self.hosts // self.pages}.site.localhost"
         return f"http://{host if self.absolute else '127.0.0.1'}:{self.port}{path(number)}"
 
     def href(self, number: int) -> str:
         return self.url(number) if self.absolute else path(number)
+
+    def number(self, target: str) -> int | None:
+        """Return the number of the page at *target*, the path of a URL."""
+        digits = "0" if target == "/" else target.removeprefix("/page/")
+        return int(digits) if digits.isdecimal() and int(digits) < self.pages else None
 
     def page(self, number: int) -> bytes:
         """Return the HTML of page *number*."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,44 +10,45 @@ import click
 from .options import (
     concurrency_option,
     count_option,
-    hosts_option,
     print_and_save,
     run_options,
     show_progress,
 )
+from .sites import site_options
 
 if TYPE_CHECKING:
-    from ....bench.sites.shape import Shape
+    from ....bench.crawl import Contender
+    from ....bench.sites.site import Site
 
 
 @click.command()
-@count_option("--pages", 20_000, "The number of pages of the site.")
+@site_options
 @count_option("--repeats", 3, "How often each contender crawls the site.")
-@click.option(
-    "--size", type=click.IntRange(1), default=13_000, show_default=True, help="Bytes per page."
-)
-@click.option(
-    "--links", type=int, default=71, show_default=True, help="Links per page, at least 31."
-)
-@hosts_option
 @concurrency_option
-@click.option("--peers", default="", metavar="NAMES", help="Also measure these: scrapy,crawlee.")
+@click.option(
+    "--peers",
+    metavar="NAMES",
+    help="The other programs, or none.  [default: those of wget2,scrapy,crawlee that are installed]",
+)
 @run_options
 def crawl(
-    pages: int | None,
+    sites: Sequence[Site],
     repeats: int | None,
-    size: int,
-    links: int,
-    hosts: int,
     concurrency: int,
-    peers: str,
+    peers: str | None,
     quick: bool,
     **output: Any,
 ) -> None:
-    """Crawl one site with our crawl, a bare loop, and other frameworks.
+    """Crawl one site with our crawl, a bare loop, and other programs.
 
-    The bare loop is libcurl and an HTML parser without a framework: no crawl can cost less.
-    Other frameworks need the extra `bench`. "Tuned" means for Scrapy: links by
+    The site is generated and like those of the web: pages of 5 to 200 kB with scripts, styles,
+    nested elements and all kinds of links, sent with gzip. --docs crawls documentation of the
+    system's packages instead, as far as it is installed, and --plain a site of short paragraphs.
+
+    The bare loop is libcurl and an HTML parser without a framework. Our crawl runs as `crawler
+    crawl` does: in a job directory, with a record per page and the default settings, except for
+    the delay and the depth; then without rests between two requests to the host; then without
+    job and records, and with as many requests in flight as the others. Scrapy and Crawlee need the extra `bench`. "Tuned" means for Scrapy: links by
     lxml, a set of seen URLs before a request is made, and log level INFO; for Crawlee: a set
     of seen URLs, and no session pool. Crawlee "as documented" enqueues all the links of a page.
 
@@ -54,62 +56,84 @@ def crawl(
     """
     from ....bench import crawl as benchmark
 
-    number = pages or (2000 if quick else 20_000)
+    others, notes = _others(peers)
+    for site in sites:
+        report = benchmark.run(
+            site,
+            concurrency=concurrency,
+            repeats=repeats or (1 if quick else 3),
+            others=others,
+            notes=notes,
+            show_progress=show_progress,
+        )
+        print_and_save(report, benchmark.show(report), **output)
+
+
+def _others(names: str | None) -> tuple[list[Contender], list[str]]:
+    """Return the contenders that --peers names, and why others are left out."""
+    from ....bench.crawl import PEERS, missing, peers
+
+    if names is None:
+        reasons = {name: missing(name) for name in PEERS}
+        found = peers(name for name, reason in reasons.items() if not reason)
+        return found, [f"left out: {reason}" for reason in reasons.values() if reason]
     try:
-        others = benchmark.peers(name.strip() for name in peers.split(",") if name.strip())
+        return peers(name for name in names.replace(" ", "").split(",") if name != "none"), []
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    report = benchmark.run(
-        _shape(number, size=size, links=links, hosts=hosts),
-        concurrency=concurrency,
-        repeats=repeats or (1 if quick else 3),
-        others=others,
-        show_progress=show_progress,
-    )
-    print_and_save(report, benchmark.show(report), **output)
 
 
 @click.command()
-@count_option("--repeats", 3, "How often to crawl each site.")
+@count_option("--repeats", 3, "How often to crawl each site, or to continue each job.")
+@click.option(
+    "--urls",
+    type=click.IntRange(1000),
+    help="Continue jobs that have met so many URLs instead, half of them waiting.",
+)
 @run_options
-def scale(repeats: int | None, quick: bool, **output: Any) -> None:
+def scale(repeats: int | None, urls: int | None, quick: bool, **output: Any) -> None:
     """Crawl small and large sites, on one host and on many; show how CPU and memory grow.
+
+    With --urls, the bench makes jobs of that size, without crawling, and continues them: 10 million
+    URLs take a few minutes and 4 GB of disk.
 
     Example: crawler bench scale --quick
     """
+    from ....bench import large_job
     from ....bench import scale as benchmark
 
+    if urls is not None:
+        pages = 500 if quick else 5000
+        report = large_job.run(urls, pages, repeats or 1, show_progress)
+        print_and_save(report, large_job.show(report), **output)
+        return
     sizes = benchmark.QUICK if quick else benchmark.SIZES
     report = benchmark.run(sizes, repeats or (1 if quick else 3), show_progress)
     print_and_save(report, benchmark.show(report), **output)
 
 
 @click.command()
-@count_option("--pages", 20_000, "The number of pages of the site.")
-@hosts_option
+@site_options
 @concurrency_option
+@click.option("--rests/--no-rests", default=True, help="With or without rests of the host.")
 @click.option(
     "--functions", type=click.IntRange(0), default=40, show_default=True, help="Functions to show."
 )
 @run_options
 def profile(
-    pages: int | None, hosts: int, concurrency: int, functions: int, quick: bool, **output: Any
+    sites: Sequence[Site],
+    concurrency: int,
+    rests: bool,
+    functions: int,
+    quick: bool,  # noqa: ARG001 - it has chosen the site
+    **output: Any,
 ) -> None:
-    """Crawl a site and show where the CPU time goes, by stage and by function.
+    """Crawl a site as `crawler crawl` does and show where the CPU time goes, by stage and by function.
 
     Example: crawler bench profile --pages 5000 --functions 20
     """
     from ....bench import profile as benchmark
 
-    shape = _shape(pages or (2000 if quick else 20_000), hosts=hosts)
-    report = benchmark.run(shape, concurrency=concurrency)
-    print_and_save(report, benchmark.show(report, functions), **output)
-
-
-def _shape(pages: int, *, hosts: int, **sizes: int) -> Shape:
-    from ....bench.sites.shape import Shape
-
-    try:
-        return Shape(pages, hosts=hosts, absolute=hosts > 1, **sizes)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    for site in sites:
+        report = benchmark.run(site, concurrency=concurrency, rests=rests)
+        print_and_save(report, benchmark.show(report, functions), **output)

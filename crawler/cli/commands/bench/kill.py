@@ -15,8 +15,11 @@ from .options import count_option, print_and_save, run_options, show_progress
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="The seed of the random moments."
 )
+@click.option(
+    "--cluster", is_flag=True, help="Kill, stop and cut the parts of a cluster: needs the extra."
+)
 @run_options
-def kill(kills: int | None, seed: int, quick: bool, **output: Any) -> None:
+def kill(kills: int | None, seed: int, cluster: bool, quick: bool, **output: Any) -> None:
     """Kill a crawl at random moments, continue it, and count what is lost.
 
     The site has 400 pages, with redirects, retries, robots.txt, errors and duplicates. Each crawl
@@ -24,12 +27,22 @@ def kill(kills: int | None, seed: int, quick: bool, **output: Any) -> None:
     start-up, recovery, checkpoints and shutdown. The exit code is 5 if a target is missed: a page
     or an exchange is lost or written twice, or the archive cannot be replayed.
 
+    With --cluster, three schedulers crawl a tree of pages on twelve hosts, each page linked once.
+    Schedulers are killed, and stopped until others have their shards; the collector is killed; the
+    server is killed, and loses the end of its append-only file. Every page must have one record.
+
     Example: crawler bench kill --kills 50 --seed 1
     """
-    from ....bench.kill import kills as benchmark
-
     number = kills or (10 if quick else 300)
-    report = benchmark.run(number, seed=seed, show_progress=show_progress)
-    print_and_save(report, benchmark.show(report), **output)
+    if cluster:
+        from ....bench.kill import cluster_faults
+
+        report = cluster_faults.run(number, seed=seed, show_progress=show_progress)
+        print_and_save(report, cluster_faults.show(report), **output)
+    else:
+        from ....bench.kill import kills as benchmark
+
+        report = benchmark.run(number, seed=seed, show_progress=show_progress)
+        print_and_save(report, benchmark.show(report), **output)
     if not all(target.holds for target in report.targets):
         sys.exit(5)

@@ -25,7 +25,10 @@ def soak(minutes: float | None, quick: bool, **output: Any) -> None:
     from ....bench import soak as benchmark
 
     seconds = 60 * (minutes or (0.3 if quick else 30))
-    report = benchmark.run(seconds, every=min(5.0, seconds / 10), show_progress=show_progress)
+    first = benchmark.FIRST_IF_QUICK if quick else benchmark.FIRST
+    report = benchmark.run(
+        seconds, every=min(5.0, seconds / 10), first=first, show_progress=show_progress
+    )
     print_and_save(report, benchmark.show(report), **output)
     if not all(target.holds for target in report.targets):
         sys.exit(5)

@@ -1,0 +1,41 @@
+"""Faults of a cluster cost no page, and double no record."""
+
+import random
+
+import pytest
+
+from crawler.bench.kill.cluster_trial import ClusterTrial
+from crawler.bench.kill.tree_site import TreeSite
+
+
+def run(tmp_path, pages, faults, kinds=None, schedulers=2):
+    site = TreeSite(pages, delay=0.05)
+    with site.served():
+        trial = ClusterTrial(tmp_path / "t", site, random.Random(1), schedulers=schedulers)
+        if kinds is not None:
+            trial.kinds = kinds
+        trial.run(faults)
+    assert not trial.problems
+    assert (trial.lost, trial.doubled, trial.strange) == (0, 0, 0)
+    return trial
+
+
+@pytest.mark.timeout(300)
+def test_each_part_may_be_killed_once(tmp_path):
+    kinds = [
+        ClusterTrial.kill_scheduler,
+        ClusterTrial.kill_collector,
+        ClusterTrial.cut_server,
+    ]
+
+    trial = run(tmp_path, 250, 3, kinds)
+
+    assert trial.faults.total() == 3
+    assert trial.site.overlaps == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_thirty_faults_lose_nothing(tmp_path):
+    for number in range(3):
+        run(tmp_path / str(number), 1500, 10, schedulers=3)
