@@ -3,7 +3,10 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+from crawler import Politeness
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -14,7 +17,7 @@ def test_its_program_is_short_and_prints_what_is_printed_there(tmp_path):
     [output] = re.findall(r"```python\n.*?```\n\n```text\n(.*?)```", README, re.DOTALL)
 
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=50, cwd=tmp_path
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=tmp_path
     )
 
     assert done.stdout == output, done.stderr
@@ -32,3 +35,11 @@ def test_the_make_targets_it_names_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
     assert set(re.findall(r"make ([a-z]+)", README)) <= targets
+
+
+def test_its_figures_are_those_of_the_code():
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+
+    assert f"It needs only Python {needed.removeprefix('>=')} and `make`" in README
+    assert Politeness().per_host == 2
+    assert "Two requests in flight per host" in README

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 #: The summary line of each command in --help. A command is in the module of its name.
 COMMANDS = {
     "bench": "Measure the cost of a crawl and of its parts, next to alternatives.",
-    "components": "List the middlewares around a spider, and time their hooks.",
+    "cluster": "Work on one job with many schedulers, through Redis.",
+    "components": "List the middlewares and pipelines around a spider, and time hooks.",
     "crawl": "Crawl the pages below each URL and write one record per page.",
     "demo": "Crawl a bundled site on this machine, without a network.",
     "fetch": "Fetch one page as a crawl would, and print it.",
@@ -29,6 +31,7 @@ COMMANDS = {
     "list": "List the spiders in the files of a directory.",
     "new": "Create the files of a spider, or of a project of several spiders.",
     "parse": "Print what a callback of a spider finds in one page, without a crawl.",
+    "portal": "Run tasks by a timetable, and show their runs in a browser.",
     "replay": "Run a spider on a web archive that --warc wrote.",
     "report": "Print the final report of a job again.",
     "run": "Crawl with the spider in a file.",
@@ -39,8 +42,31 @@ COMMANDS = {
 }
 
 
+#: What the commands of Scrapy are called here.
+_SCRAPY_COMMANDS = {
+    "check": "parse",
+    "genspider": "new spider",
+    "runspider": "run",
+    "startproject": "new project",
+    "view": "shell",
+}
+
+
 class Commands(click.Group):
     """Imports a command only when it runs, so that --help imports none of them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"no such command: {args[0]!r}{self._instead_of(ctx, args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def _instead_of(self, ctx: click.Context, name: str) -> str:
+        if name in _SCRAPY_COMMANDS:
+            return f"; here it is `crawler {_SCRAPY_COMMANDS[name]}`"
+        near = get_close_matches(name, self.list_commands(ctx), 1)
+        return f"; did you mean {near[0]!r}?" if near else ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *COMMANDS})

@@ -8,9 +8,9 @@ import stat
 import sys
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import gevent
@@ -23,6 +23,7 @@ from ..feed import Feed, OutputClosed, Stdout
 from ..job.directory import Job
 from ..report.gates import Gate, checked_report, write_report
 from ..report.progress import Progress
+from ..report.text import printable
 from ..result import CrawlResult
 from ..scheduler import Summary
 from ..settings import Settings
@@ -30,12 +31,15 @@ from ..spider import Spider
 from .crawl_progress import CrawlProgress
 from .interrupts import EXIT_CODE, Interrupts
 from .job_files import gates_of, open_job
+from .live_page import open_live_page
 from .live_view import Screen, View, view_on
 from .options import CrawlOptions, is_verbose
-from .report import Rows, print_errors, print_rows, report_rows, to_dict
+from .report import Rows, history_of, print_errors, print_rows, report_rows, to_dict
 from .resume_notice import print_recovered
 from .standard_streams import prints_to_stderr
-from .text import printable
+
+if TYPE_CHECKING:
+    from ..portal.live_page import LivePage
 
 #: Seconds between two readings of the progress.
 _INTERVAL = 0.25
@@ -60,8 +64,9 @@ def crawl_and_exit(
     gates = gates_of(options.conditions, options.min_items)
     if options.report is not None:
         checked_report(options.report)
+    page = None if options.live is None else open_live_page(options.live)
     job, feeds = open_job(options, name, records)
-    with job:
+    with job, page or nullcontext():
         job.program = program
         code = run_and_report(
             spider,
@@ -71,6 +76,7 @@ def crawl_and_exit(
             gates=gates,
             report=options.report,
             settings=settings,
+            page=page,
         )
     sys.exit(code)
 
@@ -84,6 +90,7 @@ def run_and_report(
     as_json: bool,
     gates: Sequence[Gate] = (),
     report: Path | None = None,
+    page: LivePage | None = None,
 ) -> int:
     """Crawl *spider* to the end, or until interrupted; return the exit code."""
     job.on_stuck = job.journal.marks.end_process
@@ -92,13 +99,17 @@ def run_and_report(
     with Interrupts() as interrupts:
         with prints_to_stderr():
             try:
-                result = stream(spider, feeds=immediate, settings=settings, job=job)
+                seeing = [] if page is None else [page.records]
+                result = stream(spider, feeds=[*immediate, *seeing], settings=settings, job=job)
             except Refused as error:
                 click.echo(f"crawler: {printable(error)}", err=True)
                 return 4
             print_recovered(job, result.summary.urls.pending)
             progress = CrawlProgress(result.scheduler, settings.budget)
-            _follow(result, progress, feeds, interrupts)
+            if page is not None:
+                page.follow(result.scheduler, progress, job=job.path, stop=interrupts.first.set)
+                click.echo(f"live page: {page.url}", err=True)
+            _follow(result, progress, feeds, interrupts, page)
         _report(result, progress, job, feeds, as_json=as_json)
     if result.failure is not None:
         click.echo(f"crawler: {printable(result.failure)}", err=True)
@@ -116,7 +127,8 @@ def _report(
     rows = report_rows(result.summary, result.reason, progress, feeds)
     if result.failure is None:
         commits = job.journal.store.commits + 1
-        job.note("report", {"rows": rows, "summary": summary, "commits": commits})
+        more = history_of(progress)
+        job.note("report", {"rows": rows, "summary": summary, "commits": commits, **more})
     # If the records go to stdout, the report must not.
     if as_json:
         click.echo(json.dumps(summary, indent=4), err=_to_stdout(feeds))
@@ -134,7 +146,7 @@ def _check_gates(code: int, gates: Sequence[Gate], summary: Summary) -> int:
 
 def _print(rows: Rows, result: CrawlResult, console: Screen) -> None:
     print_rows(console, rows)
-    print_errors(console, result.errors, verbose=is_verbose())
+    print_errors(console, result, verbose=is_verbose())
 
 
 def _to_stdout(feeds: Sequence[Feed]) -> bool:
@@ -151,12 +163,16 @@ def _is_among_records(feeds: Sequence[Feed]) -> bool:
 
 
 def _follow(
-    result: CrawlResult, progress: CrawlProgress, feeds: Sequence[Feed], interrupts: Interrupts
+    result: CrawlResult,
+    progress: CrawlProgress,
+    feeds: Sequence[Feed],
+    interrupts: Interrupts,
+    page: LivePage | None,
 ) -> None:
     """Show a crawl until it ends: it finishes, Ctrl-C stops it, or its output pipe is closed."""
     helpers = Group()
     with view_on(Screen(stderr=True), in_place=not _is_among_records(feeds)) as view:
-        helpers.spawn(_show, progress, view, feeds)
+        helpers.spawn(_show, progress, view, feeds, page)
         helpers.spawn(_stop_if_unread, result)
         items = gevent.spawn(deque, result, maxlen=0)
         try:
@@ -164,6 +180,8 @@ def _follow(
             items.join()
         finally:
             helpers.kill()
+            if page is not None:
+                page.end(progress.read())
         if interrupts.first.is_set():
             view.print(f"stopped: {_pages_left(result.summary)}")
 
@@ -187,10 +205,15 @@ def _pages_left(summary: Summary) -> str:
     return f"{left} left; run the same command to continue" if pending else "nothing left"
 
 
-def _show(progress: CrawlProgress, view: View, feeds: Sequence[Feed]) -> None:
+def _show(
+    progress: CrawlProgress, view: View, feeds: Sequence[Feed], page: LivePage | None
+) -> None:
     while True:
         gevent.sleep(_INTERVAL)
-        view.show(progress.read())
+        moment = progress.read()
+        view.show(moment)
+        if page is not None:
+            page.show(moment)
         # A file that cannot be written raises again with the next item or when it is closed.
         with suppress(OSError, OutputClosed):
             for feed in feeds:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from ..errors import CrawlerError
-from .text import printable, printable_lines
+from ..report.text import printable, printable_lines
 
 #: Errors whose message is enough; other errors are printed with their type and place.
 _PLAIN = (CrawlerError, OSError, ValueError)
@@ -50,7 +50,7 @@ def _line(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "crawler"
-        return f"{printable(error.format_message())} ({path} --help explains)"
+        return f"{printable(error.format_message())}{_setting(error)} ({path} --help explains)"
     if isinstance(error, click.ClickException):
         return printable(error.format_message())
     plain = isinstance(error, _PLAIN)
@@ -58,6 +58,16 @@ def _line(error: BaseException) -> str:
     place = _place(error)
     hint = f" ({place}; -v shows the traceback)" if place else ""
     return f"{printable(message)}{hint}"
+
+
+def _setting(error: click.UsageError) -> str:
+    """Return how to set the setting that was given as an option; "" if there is none."""
+    if not isinstance(error, click.NoSuchOption):
+        return ""
+    from ..settings.table import SETTINGS
+
+    name = error.option_name.lstrip("-").replace("-", "_")
+    return f" It is a setting: -s {name}=…" if name in {one.name for one in SETTINGS} else ""
 
 
 def _message(error: BaseException) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from ..errors import CrawlerError
+from .._words import counted
+from ..errors import CrawlerError, JobError
 from ..feed import Feed, WarcWriter, check_feed, local_path
 from ..job.directory import MARKER, STATE, Job
-from ..job.view import directory_name
+from ..job.view import JobView, directory_name
 from ..report.gates import Gate
 from .options import JOBS, CrawlOptions
 
@@ -31,18 +32,20 @@ def open_job(options: CrawlOptions, name: str, records: str) -> tuple[Job, list[
     Open the directory that --job names, or the one of *name*, and the outputs.
 
     Without -o and -O the items go to the file *records* in the directory, or to stdout if that is
-    "-". --fresh empties the directory first, but not before all else is known to be right.
+    "-". --fresh empties the directory first, but not before all else is known to be right; it asks
+    if the crawl there is not finished.
     """
     path = local_path(options.job or Path(JOBS) / directory_name(name))
     outputs = Outputs.of(options, records if records == "-" else str(path / records))
     outputs.check()
     if options.fresh and any((path / name).exists() for name in (STATE, MARKER)):
-        _confirm(f"Delete the state in {path} and start over?")
+        if not options.yes and (loss := _loss(path)):
+            _confirm(f"{loss}. Delete its state and start over?")
         Job.clear(path)
     with ExitStack() as on_error:
         job = on_error.enter_context(Job(path))
         if options.retry_failed is not None:
-            job.retry_failed(*filter(None, [options.retry_failed]))
+            job.retry_failed(*filter(None, options.retry_failed.split(",")))
         feeds = outputs.open(job)
         on_error.pop_all()
     return job, feeds
@@ -86,6 +89,18 @@ def _as_usage_error() -> Iterator[None]:
         yield
     except (ValueError, OSError, CrawlerError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _loss(path: Path) -> str:
+    """Return what would be lost with the job in *path*; "" if its crawl is finished, or never began."""
+    try:
+        with closing(JobView(path)) as view:
+            if view.state in ("finished", "empty"):
+                return ""
+            left = view.counts().pending
+    except JobError as error:
+        return str(error)
+    return f"{path} is not finished, {counted(left, 'page')} left"
 
 
 def _confirm(question: str) -> None:

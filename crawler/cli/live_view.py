@@ -13,8 +13,9 @@ from rich.text import Text
 
 from .._words import counted
 from ..report.bottleneck import IDLE, NOTHING
+from ..report.queue_figures import QueueFigures
+from ..report.text import clock, printable, size
 from .in_place import InPlace
-from .text import clock, printable, size, total
 from .unblocked_stream import is_blocked
 
 if TYPE_CHECKING:
@@ -121,13 +122,13 @@ def drawn(moment: Moment) -> Group:
 def figures(moment: Moment) -> str:
     """Return in one line what is done and what is left."""
     summary = moment.summary
-    urls = summary.urls
+    queue = QueueFigures.of(summary.urls)
     parts = [
         f"{summary.rate:.1f} pages/s",
         f"{_handling(summary.downloaders)} in flight",
         f"{summary.queued} queued",
-        f"{urls.done} done",
-        f"{total(urls.failed)} failed",
+        f"{queue.success} done",
+        f"{queue.failed} failed",
         size(summary.bytes),
         clock(summary.elapsed),
     ]

@@ -6,7 +6,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from .text import printable, printable_lines
+from ..report.text import printable, printable_lines
 
 if TYPE_CHECKING:
     from .session import Session

@@ -24,7 +24,7 @@ def fetch_page(page: str | Request, assigned: Sequence[str]) -> Response:
 
     request = Request(page) if isinstance(page, str) else page
     url = request.url
-    request = request.trusting(hosts_by_address([url]))
+    request = request.replace(trusted=hosts_by_address([url]))
     settings = load_settings(assigned)
     with settings.fetch() as client:
         fetch = fetch_with(client, settings)
@@ -63,4 +63,15 @@ def check_success(response: Response) -> None:
     """End the command with exit code 1 if the status of the printed *response* is not 2xx."""
     if not 200 <= response.status < 300:
         sys.stdout.flush()
-        raise click.ClickException(f"{response.url} answered {response.status}")
+        raise click.ClickException(f"{response.url} answered {response.status}{_remedy(response)}")
+
+
+def _remedy(response: Response) -> str:
+    """Return what to do about a login that was sent in another way than the server wants it."""
+    from ..http.digest import strongest_challenge
+
+    is_basic = response.request.headers.get("authorization", "").startswith("Basic ")
+    wanted = strongest_challenge(response.headers.all("www-authenticate"))
+    if response.status != 401 or not is_basic or wanted is None:
+        return ""
+    return ": it wants a digest instead of the password, which -s auth=digest sends"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -75,6 +76,7 @@ class CrawlOptions:
 
     job: str | None
     fresh: bool
+    yes: bool
     retry_failed: str | None
     as_json: bool
     append_to: Sequence[str]
@@ -83,6 +85,29 @@ class CrawlOptions:
     conditions: Sequence[str]
     min_items: int | None
     report: Path | None
+    #: The port of the live page; 0 chooses one, None serves no page.
+    live: int | None
+
+
+class _Port(click.IntRange):
+    """A port, with the remedy if the next word was taken for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a port: put --live last, or write --live=0", param, ctx)
+
+
+def _check_reasons(
+    _context: click.Context, _parameter: click.Parameter, reasons: str | None
+) -> str | None:
+    if reasons and not re.fullmatch(r"[a-z0-9_,]+", reasons):
+        raise click.UsageError(
+            f"--retry-failed takes reasons such as timeout,http_500, not {reasons!r}: "
+            "write it last to retry all that failed"
+        )
+    return reasons
 
 
 _CRAWL_OPTIONS = (
@@ -94,11 +119,23 @@ _CRAWL_OPTIONS = (
     ),
     click.option("--fresh", is_flag=True, help="Start over instead of continuing the job."),
     click.option(
+        "-y", "--yes", is_flag=True, help="Answer yes to the question that --fresh may ask."
+    ),
+    click.option(
         "--retry-failed",
         is_flag=False,
         flag_value="",
-        metavar="[REASON]",
-        help="Fetch the failed pages of the job again, or those with this reason, such as timeout.",
+        metavar="[REASONS]",
+        callback=_check_reasons,
+        help="Fetch the failed pages of the job again, or those with these reasons, such as timeout,http_500.",
+    ),
+    click.option(
+        "--live",
+        is_flag=False,
+        flag_value="0",
+        type=_Port(0, 65535),
+        metavar="[PORT]",
+        help="Show the crawl on a web page of this machine, and print its URL; put it last.",
     ),
     click.option(
         "--analyzers",
@@ -141,7 +178,8 @@ _CRAWL_OPTIONS = (
         "write_to",
         multiple=True,
         metavar="FILE",
-        help="Write the items to FILE and replace its content; FILE:FORMAT names the format.",
+        help="Write the items to FILE and replace its content; FILE:FORMAT names the format. "
+        "FILE:fields=url,title chooses fields; items-%03d.csv:records=10000 (or :bytes=100MB) makes several files.",
     ),
     click.option(
         "-o",

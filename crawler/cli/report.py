@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -15,9 +16,12 @@ from ..feed import Feed, Stdout
 from ..frontier import HostFigures
 from ..report.bottleneck import NOTHING, Bottleneck
 from ..report.progress import Progress
+from ..report.queue_figures import QueueFigures
 from ..report.reasons import explain_end
+from ..report.text import listed, printable, printable_lines, size
+from ..result import CrawlResult
 from ..scheduler import Summary
-from .text import listed, printable, printable_lines, size, total
+from ..scheduler.summary import ItemCounts
 
 #: The number of errors that are printed; the rest are counted.
 _SAMPLES = 5
@@ -34,11 +38,22 @@ def to_dict(summary: Summary, reason: str, progress: Progress) -> dict[str, Any]
     return summary.to_dict() | {"reason": reason, "limited_by": limited, "slowest_hosts": slow}
 
 
+def history_of(progress: Progress) -> dict[str, Any]:
+    """Return what the page of a finished job shows beside its summary, as JSON values."""
+    bottleneck, share = progress.bottlenecks.longest
+    what = "" if bottleneck is NOTHING else f"{bottleneck.what}, {share:.0%} of the time"
+    return {
+        "limit": {"what": what, "remedy": bottleneck.remedy},
+        "hosts": [asdict(row) for row in progress.slowest_hosts],
+        "history": progress.history.to_list(),
+    }
+
+
 def report_rows(summary: Summary, reason: str, progress: Progress, feeds: Iterable[Feed]) -> Rows:
     limit = _bottleneck(*progress.bottlenecks.longest)
     ended = explain_end(reason)
     rows = [("ended", ended)] if ended else []
-    rows += _outcomes(summary) + error_rows(summary.error_lines)
+    rows += _outcomes(summary) + _lost_items(summary.items) + error_rows(summary.error_lines)
     rows += _speed(summary) + limit + _slow(progress.slowest_hosts)
     return rows + [("records", _written(feed)) for feed in feeds]
 
@@ -53,17 +68,18 @@ def print_rows(console: Console, rows: Rows) -> None:
         console.print(Text.assemble((f"{label:<14}", "bold"), printable(text)))
 
 
-def print_errors(console: Console, errors: Sequence[CrawlerError], *, verbose: bool) -> None:
-    """Print the first few *errors*, with their tracebacks if *verbose*."""
-    for error in errors[:_SAMPLES]:
+def print_errors(console: Console, result: CrawlResult, *, verbose: bool) -> None:
+    """Print the first few errors of *result*, with their tracebacks if *verbose*."""
+    for error in result.errors[:_SAMPLES]:
         console.print(Text(_error_text(error, verbose=verbose)))
-    if len(errors) > _SAMPLES:
-        console.print(f"  … and {counted(len(errors) - _SAMPLES, 'more error')}")
+    others = result.summary.errors.reported - _SAMPLES
+    if others > 0:
+        console.print(f"  … and {counted(others, 'more error')}")
 
 
 def _outcomes(summary: Summary) -> list[tuple[str, str]]:
-    urls = summary.urls
-    rows = [("pages", f"{urls.done} done, {total(urls.failed)} failed, {urls.pending} pending")]
+    urls, queue = summary.urls, QueueFigures.of(summary.urls)
+    rows = [("pages", f"{queue.success} done, {queue.failed} failed, {queue.left} pending")]
     named = {"failed": urls.failed, "refused": urls.refused, "turned away": urls.turned_away}
     for label, counts in named.items():
         if counts:
@@ -74,7 +90,19 @@ def _outcomes(summary: Summary) -> list[tuple[str, str]]:
                 if reason != "seen" and reason in summary.samples
             ]
     codes = {str(code): n for code, n in summary.status_codes.items()}
-    return [*rows, ("status codes", listed(codes))] if codes else rows
+    if codes:
+        rows.append(("status codes", listed(codes)))
+    if bad := summary.unsuccessful_starts:
+        what = counted(bad, "start page", "was")
+        rows.append(("", f"  {what} answered with a status of 400 or more: the exit code is 1"))
+    return rows
+
+
+def _lost_items(items: ItemCounts) -> list[tuple[str, str]]:
+    """Return a row if some items did not reach the outputs."""
+    if not (items.dropped or items.failed):
+        return []
+    return [("items", f"{items.found} found, {items.dropped} dropped, {items.failed} failed")]
 
 
 def _speed(summary: Summary) -> list[tuple[str, str]]:
@@ -103,7 +131,8 @@ def _slow(hosts: Sequence[HostFigures]) -> list[tuple[str, str]]:
 
 def _written(feed: Feed) -> str:
     place = "on stdout" if isinstance(feed, Stdout) else f"in {feed.path}"
-    return f"{feed.written} {place}"
+    unwritten = f", {feed.unwritten} could not be written" if feed.unwritten else ""
+    return f"{feed.written} {place}{unwritten}"
 
 
 def _error_text(error: CrawlerError, *, verbose: bool) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .._words import counted
-from .text import printable, total
+from ..report.text import printable, total
 
 if TYPE_CHECKING:
     from ..frontier import Recovered, UrlCounts
@@ -35,7 +35,8 @@ def _continued(job: Job, counts: UrlCounts, pending: int) -> Iterator[str]:
     if pending:
         yield f"continuing {job.path}: {ended}, {pending} left (--fresh starts over)"
     else:
-        yield f"{job.path} has nothing left to do: {ended} (--fresh crawls again)"
+        again = "--retry-failed fetches those again, " if counts.failed else ""
+        yield f"{job.path} has nothing left to do: {ended} ({again}--fresh crawls again)"
     for change in job.changes:
         yield f"{job.path}: {change}"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,27 +19,55 @@ if TYPE_CHECKING:
     from ..spider import Spider
 
 
+_PORT = (
+    "to port a spider, write `import crawler as scrapy`; docs/coming-from-scrapy.md has the rest"
+)
+_NO_SPIDER = f"none, and a spider is a subclass of crawler.Spider ({_PORT})"
+
+
 def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
     """Return the spider in a file; FILE.py:Name selects one of several."""
     name, _, wanted = place.partition(":")
     path = Path(name)
     if not path.is_file():
-        raise click.UsageError(f"no such file: {name!r}")
+        raise click.UsageError(f"no such file: {place!r}; {_instead_of(path)}")
     with prints_to_stderr():
-        kinds = {kind.__name__: kind for kind in _spiders_in(path)}
-    if wanted:
-        kinds = {known: kind for known, kind in kinds.items() if known == wanted}
-    if len(kinds) != 1:
-        found = " or ".join(f"{name}:{known}" for known in kinds) or "none"
+        kinds = _spiders_in(path)
+    chosen = [kind for kind in kinds if wanted in ("", kind.__name__)]
+    if len(chosen) != 1:
+        found = " or ".join(f"{name}:{kind.__name__}" for kind in kinds) or _NO_SPIDER
         raise click.UsageError(f"{place} must name one Spider; found: {found}")
     with prints_to_stderr():
-        return next(iter(kinds.values()))(**pairs(arguments, "-a"))
+        return _made(chosen[0], pairs(arguments, "-a"))
+
+
+def _instead_of(missing: Path) -> str:
+    with_ending = missing.with_name(f"{missing.name}.py")
+    if with_ending.is_file():
+        return f"did you mean {str(with_ending)!r}?"
+    return "SPIDER.py is a path, and `crawler list` prints those of the spiders here"
+
+
+def _made(kind: type[Spider], given: dict[str, str]) -> Spider:
+    """Return an instance of *kind*; if its __init__ needs other arguments, the error says how."""
+    try:
+        inspect.signature(kind).bind(**given)
+    except TypeError as error:
+        raise click.UsageError(f"{kind.__name__}: {error}; -a NAME=VALUE gives one") from None
+    return kind(**given)
 
 
 def program_of(spider: Spider) -> str:
     """Return the file and the class of *spider*, as `crawler run` takes them."""
     kind = type(spider)
     return f"{kind.__module__}.py:{kind.__qualname__}"
+
+
+def job_name(spider: str, arguments: Sequence[str]) -> str:
+    """Return a name that differs for other *arguments*, and does not show them: one may be secret."""
+    if not arguments:
+        return spider
+    return f"{spider}-{sha256(repr(sorted(arguments)).encode()).hexdigest()[:8]}"
 
 
 def _spiders_in(path: Path) -> list[type[Spider]]:
@@ -49,7 +79,12 @@ def _spiders_in(path: Path) -> list[type[Spider]]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "scrapy":
+            raise
+        raise click.UsageError(f"{path} imports scrapy, which is not installed: {_PORT}") from error
     return [
         value
         for value in vars(module).values()

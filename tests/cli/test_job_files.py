@@ -57,19 +57,56 @@ def test_fresh_starts_over_where_the_state_was_removed(linked, tmp_path):
     assert len(records(tmp_path / job_of(linked) / "pages.jsonl")) == 13
 
 
-def test_fresh_asks_first_on_a_terminal(linked, tmp_path, terminal):
+def test_fresh_asks_first_on_a_terminal_if_pages_are_left(linked, tmp_path, terminal):
     command = ("crawl", linked.url("/"), *QUICK)
-    crawler(*command, cwd=tmp_path)
+    crawler(*command, "--max-pages", "5", cwd=tmp_path)
     fetched = len(linked.requests)
 
     shown = terminal(*command, "--fresh")
-    shown.read_until("start over")
+    shown.read_until(rf"{job_of(linked)} is not finished, \d+ pages? left. Delete .* start over")
     shown.press(b"n\r")
 
     assert shown.wait() == 3
     assert "crawler: nothing was deleted, and nothing was crawled" in shown.text
     assert "interrupted" not in shown.text
     assert len(linked.requests) == fetched
+
+
+@pytest.mark.parametrize(
+    ("pages", "options"), [(None, []), (5, ["--yes"])], ids=["finished", "yes"]
+)
+def test_fresh_does_not_ask_where_nothing_is_lost_or_yes_is_given(
+    linked, tmp_path, terminal, pages, options
+):
+    command = ("crawl", linked.url("/"), *QUICK, *(["--max-pages", pages] if pages else []))
+    crawler(*command, cwd=tmp_path)
+    fetched = len(linked.requests)
+
+    shown = terminal(*command, "--fresh", *options)
+
+    assert shown.wait() == 0
+    assert "start over?" not in shown.text
+    assert {"/", "/0", "/1", "/moved"} <= {hit.path for hit in linked.requests[fetched:]}
+
+
+def test_fresh_asks_where_it_cannot_know_what_is_lost(linked, tmp_path, terminal):
+    command = ("crawl", linked.url("/"), *QUICK)
+    crawler(*command, cwd=tmp_path)
+    (tmp_path / job_of(linked) / "state.db").write_bytes(b"damaged" * 1000)
+
+    shown = terminal(*command, "--fresh")
+    shown.read_until("cannot be read.*start over")
+    shown.press(b"y\r")
+
+    assert shown.wait() == 0
+
+
+def test_a_url_after_retry_failed_is_not_taken_for_a_reason(linked, tmp_path):
+    done = crawler("crawl", "--retry-failed", linked.url("/"), cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "takes reasons such as timeout,http_500, not 'http" in done.stderr
+    assert "write it last" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -118,11 +155,12 @@ def test_a_job_continues_only_with_the_files_it_has_written(linked, tmp_path):
     (tmp_path / "two.jsonl").write_text("precious\n")
 
     other = crawler(*command, "-O", "two.jsonl", cwd=tmp_path)
-    none = crawler(*command, cwd=tmp_path)
+    none = crawler(*command, "-o", "-", cwd=tmp_path)
     same = crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
 
     assert (other.returncode, none.returncode, same.returncode) == (6, 6, 0)
-    assert "one.jsonl until now, and" in other.stderr
+    assert "two.jsonl would lack that: name the same files again" in other.stderr
+    assert "one.jsonl until now: name the same files again" in none.stderr
     assert "start over with --fresh" in none.stderr
     assert (tmp_path / "two.jsonl").read_text() == "precious\n"
     assert len(records(tmp_path / "one.jsonl")) == 13
@@ -186,7 +224,7 @@ def test_sigterm_leaves_a_job_that_can_be_continued(held, tmp_path):
     wait_for(lambda: len(held.requests) > 10)
     process.send_signal(signal.SIGTERM)
     held.release.set()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 3, errors
     assert re.search(r"stopped: \d+ pages left; run the same command to continue", errors)
 
@@ -200,7 +238,7 @@ def test_sigterm_leaves_a_job_that_can_be_continued(held, tmp_path):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -49,3 +49,22 @@ def test_the_url_is_trusted_by_its_address_and_its_redirects_are_not(tmp_path, c
     assert done.stderr.endswith("add 'localhost' to the setting allow_addresses\n")
     assert allowed.returncode == 0
     assert [hit.path for hit in site.requests] == ["/", "/secret"]
+
+
+def test_a_server_that_wants_a_digest_gets_one_by_the_setting(tmp_path, monkeypatch):
+    """And without it, the error says so."""
+    monkeypatch.setenv("CRAWLER_PASSWORD", "secret")
+    challenge = {"www-authenticate": 'Digest realm="r", nonce="n", qop="auth"'}
+
+    def guarded(request):
+        login = request.headers.get("authorization", "")
+        return "in" if login.startswith("Digest ") else Reply(401, challenge)
+
+    with LoopbackSite({"/": guarded}) as site:
+        basic = crawler("fetch", site.url("/"), "--auth", "me", cwd=tmp_path)
+        digest = crawler("fetch", site.url("/"), "--auth", "me", "-s", "auth=digest", cwd=tmp_path)
+
+    assert basic.returncode == 1
+    assert "answered 401: it wants a digest instead" in basic.stderr
+    assert "-s auth=digest" in basic.stderr
+    assert (digest.returncode, digest.stdout) == (0, "in"), digest.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,20 +35,18 @@ if TYPE_CHECKING:
 def components(
     spider: str, arguments: Sequence[str], pages: int, as_json: bool, assigned: Sequence[str]
 ) -> None:
-    """List the middlewares around a spider, and time their hooks.
+    """List the middlewares and pipelines around a spider, and time hooks.
 
     The order is the order in which requests and findings pass through them, the engine's
-    side first. With --pages N the command crawls N pages and prints for each hook the number of
+    side first; docs/components.md describes each. With --pages N the command crawls N pages and prints for each hook the number of
     calls, drops and failures, and the total time it took.
 
     Example: crawler components quotes.py --pages 100
     """
     loaded = load_spider(spider, arguments)
-    rows = _components(loaded)
-    hooks = []
-    if pages:
-        settings = load_settings(assigned, loaded, max_pages=pages)
-        hooks = _timed_hooks(loaded, settings)
+    settings = load_settings(assigned, loaded, **({"max_pages": pages} if pages else {}))
+    rows = _components(loaded, settings)
+    hooks = _timed_hooks(loaded, settings) if pages else []
     if as_json:
         click.echo(json.dumps({"components": rows, "hooks": hooks}))
         return
@@ -60,17 +59,31 @@ def components(
         )
 
 
-def _components(spider: Spider) -> list[dict[str, str]]:
+def _components(spider: Spider, settings: Settings) -> list[dict[str, str]]:
     kinds = {
-        "download middleware": spider.download_middlewares,
-        "spider middleware": spider.middlewares,
+        "download middleware": map(_made, spider.download_middlewares),
+        "spider middleware": map(_made, spider.middlewares),
         "spider": [spider],
+        "item pipeline": [*settings.pipelines, *spider.pipelines],
     }
     return [
-        {"kind": kind, "name": getattr(component, "__name__", type(component).__name__)}
+        {"kind": kind, "name": _name(component)}
         for kind, components in kinds.items()
         for component in components
     ]
+
+
+def _made(middleware: Any) -> Any:
+    """Return *middleware*, or what a function makes; a class is not made."""
+    return middleware() if isfunction(middleware) else middleware
+
+
+def _name(component: Any) -> str:
+    """Return the name of a class or a function, or of the class of an object; a text is one."""
+    if isinstance(component, str):
+        return component
+    name: str = getattr(component, "__name__", type(component).__name__)
+    return name
 
 
 def _timed_hooks(spider: Spider, settings: Settings) -> list[dict[str, Any]]:

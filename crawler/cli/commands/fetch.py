@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...report.text import printable, printable_lines
 from ..one_page import check_success, fetch_page
 from ..options import common_options, json_option
 from ..request_options import request_of, with_request_options
-from ..text import printable, printable_lines
 
 if TYPE_CHECKING:
     from ...data import Response

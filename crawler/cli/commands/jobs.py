@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import JobError
+from ...report.text import printable, total
 from ..options import JOBS, json_option, verbose_option
-from ..text import printable, total
 
 if TYPE_CHECKING:
     from ...job.view import JobView

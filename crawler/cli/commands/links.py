@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import click
 
+from ...report.text import printable
 from ..one_page import check_success, fetch_page
 from ..options import common_options, json_option
-from ..text import printable
 
 
 @click.command()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from ...report.text import printable
 from ..options import json_option, verbose_option
-from ..text import printable
 
 
 @click.command()
@@ -25,36 +23,12 @@ def list(directory: str, as_json: bool) -> None:  # noqa: A001 - the name of the
 
     Example: crawler list spiders/
     """
-    found = sorted(_spiders(Path(directory)))
+    from ...spider.spider_files import spiders_below
+
+    found = spiders_below(Path(directory))
     for place in found:
         click.echo(json.dumps({"spider": place}) if as_json else printable(place))
     if not found:
         click.echo(
             f"crawler: no spiders below {directory!r}; `crawler new spider` makes one", err=True
         )
-
-
-def _spiders(directory: Path) -> Iterator[str]:
-    for path in directory.rglob("*.py"):
-        if any(part.startswith(".") for part in path.relative_to(directory).parts):
-            continue
-        for name in _classes(path):
-            yield f"{path}:{name}"
-
-
-def _classes(path: Path) -> Iterator[str]:
-    """Yield the names of the spiders in a file; none if it cannot be read as Python."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, ValueError, SyntaxError):
-        return
-    known: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and any(_is_spider(base, known) for base in node.bases):
-            known.add(node.name)
-            yield node.name
-
-
-def _is_spider(base: ast.expr, known: set[str]) -> bool:
-    name = base.attr if isinstance(base, ast.Attribute) else str(getattr(base, "id", ""))
-    return name.endswith("Spider") or name in known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from crawler import Spider
 
 
 class {title}(Spider):
-    start_urls = [{url!r}]
+    start_urls = [{url}]
     max_depth = 1
 
     def parse(self, page):
@@ -87,7 +88,8 @@ def _checked(name: str) -> str:
 
 def _spider_text(name: str, url: str, file: Path) -> str:
     title = "".join(part.capitalize() for part in name.split("_"))
-    return _SPIDER.format(file=file, name=name, title=title or "Pages", url=url)
+    url = url if "://" in url else f"https://{url}"
+    return _SPIDER.format(file=file, name=name, title=title or "Pages", url=json.dumps(url))
 
 
 def _write(files: dict[Path, str]) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...report.text import printable
 from ..one_page import fetch_page
 from ..options import common_options, json_option
 from ..spider_file import load_spider
 from ..standard_streams import printing_to_stderr
-from ..text import printable
 
 if TYPE_CHECKING:
     from ...data import Response

@@ -71,7 +71,7 @@ def replay(
             code = result.wait().exit_code
         else:
             code = 5 if _print_changes(golden, items, as_json=as_json) else 0
-    print_errors(Screen(soft_wrap=True, stderr=True), result.errors, verbose=is_verbose())
+    print_errors(Screen(soft_wrap=True, stderr=True), result, verbose=is_verbose())
     sys.exit(code)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 import click
 
 from ..options import CrawlOptions, common_options, load_settings, with_crawl_options
-from ..spider_file import load_spider, program_of
+from ..spider_file import job_name, load_spider, program_of
 
 
 @click.command()
@@ -16,10 +15,20 @@ from ..spider_file import load_spider, program_of
 @click.option(
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
+@click.option(
+    "--schedulers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Crawl with N scheduler processes on this machine: needs the extra cluster.",
+)
 @with_crawl_options
 @common_options
 def run(
-    spider: str, arguments: Sequence[str], assigned: Sequence[str], crawl_options: CrawlOptions
+    spider: str,
+    arguments: Sequence[str],
+    schedulers: int | None,
+    assigned: Sequence[str],
+    crawl_options: CrawlOptions,
 ) -> None:
     """Crawl with the spider in a file.
 
@@ -32,20 +41,17 @@ def run(
     """
     from ..crawl_command import crawl_and_exit
 
+    if schedulers is not None:
+        from ..cluster_run import run_here
+
+        run_here(spider, arguments, assigned, crawl_options, schedulers)
     loaded = load_spider(spider, arguments)
     settings = load_settings(assigned, loaded)
     crawl_and_exit(
         loaded,
         settings,
         crawl_options,
-        name=_job_name(loaded.name, arguments),
+        name=job_name(loaded.name, arguments),
         records="-",
         program=" ".join([program_of(loaded), *(f"-a {given}" for given in sorted(arguments))]),
     )
-
-
-def _job_name(spider: str, arguments: Sequence[str]) -> str:
-    """Return a name that differs for other *arguments*, and does not show them: one may be secret."""
-    if not arguments:
-        return spider
-    return f"{spider}-{sha256(repr(sorted(arguments)).encode()).hexdigest()[:8]}"

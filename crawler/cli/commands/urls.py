@@ -6,9 +6,9 @@ import json
 
 import click
 
+from ...report.text import printable
 from ..job_paths import job_at
 from ..options import json_option, verbose_option
-from ..text import printable
 
 _STATUSES = ("done", "failed", "refused", "turned_away", "pending")
 

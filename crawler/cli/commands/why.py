@@ -13,9 +13,9 @@ import click
 
 from ...errors import JobError
 from ...report.reasons import explain
+from ...report.text import printable
 from ..job_paths import job_at
 from ..options import JOBS, json_option, verbose_option
-from ..text import printable
 
 if TYPE_CHECKING:
     from ...job.view import Story

@@ -24,6 +24,7 @@ from crawler.middleware import Depth, Cookies
 class Ordered(Titles):
     middlewares = [lambda: Depth(1)]
     download_middlewares = [Cookies]
+    pipelines = [print, "json:dumps"]
 """
     )
 
@@ -33,7 +34,13 @@ class Ordered(Titles):
 
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["download", "middleware", "Cookies"]
+    assert [line.rsplit(maxsplit=1) for line in lines[:5]] == [
+        ["download middleware", "Cookies"],
+        ["spider middleware", "Depth"],
+        ["spider", "Ordered"],
+        ["item pipeline", "print"],
+        ["item pipeline", "json:dumps"],
+    ]
     assert any(line.startswith("Depth.process_request: ") and "calls" in line for line in lines)
     help_text = crawler("components", "--help", cwd=tmp_path).stdout
     assert "the number of calls, drops and failures" in " ".join(help_text.split())

@@ -45,7 +45,7 @@ def test_crawl_writes_a_record_for_each_page(site, tmp_path):
 
 
 def test_the_default_output_is_named_after_the_host(site, tmp_path):
-    crawler_process("crawl", site.url(), "--depth", "0", cwd=tmp_path)
+    crawler("crawl", site.url(), "--depth", "0", cwd=tmp_path)
 
     assert len(records(tmp_path / f"crawls/127.0.0.1_{site.port}/pages.jsonl")) == 1
 
@@ -73,11 +73,14 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
             "depth: expected a whole number, 0 or more, or none, not '-1'",
         ),
         (["crawl", "http://a.test/", "--depth", "far"], 2, "depth: expected"),
-        (["fly"], 2, "No such command 'fly'"),
+        (["fly"], 2, "no such command: 'fly'"),
+        (["crwl"], 2, "no such command: 'crwl'; did you mean 'crawl'?"),
+        (["runspider", "x.py"], 2, "no such command: 'runspider'; here it is `crawler run`"),
+        (["startproject", "x"], 2, "here it is `crawler new project`"),
     ],
 )
 def test_wrong_usage_is_one_line_and_its_exit_code(tmp_path, args, code, complaint):
-    done = crawler_process(*args, cwd=tmp_path)
+    done = crawler(*args, cwd=tmp_path)
 
     assert done.returncode == code
     assert complaint in done.stderr
@@ -89,7 +92,7 @@ def test_a_page_that_fails_makes_the_exit_code_1(tmp_path):
     with LoopbackSite(
         {"/": '<a href="/cut">x</a>', "/cut": Reply(200, {"Content-Encoding": "gzip"}, b"junk")}
     ) as site:
-        done = crawler_process("crawl", site.url(), "--delay", "0", cwd=tmp_path)
+        done = crawler("crawl", site.url(), "--delay", "0", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "bad_encoding 1" in done.stdout
@@ -136,7 +139,7 @@ def _tick():
 def _communicate(process):
     import gevent
 
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         while process.poll() is None:
             gevent.sleep(0.02)
     return process.communicate()
@@ -149,6 +152,7 @@ def _communicate(process):
         (["--retry-failed"], 1),
         (["--retry-failed=http_404"], 0),
         (["--retry-failed=connect"], 1),
+        (["--retry-failed=connect,http_404"], 1),
     ],
 )
 def test_failed_pages_are_fetched_again_when_that_is_asked_for(tmp_path, option, fetched):
@@ -170,6 +174,9 @@ def test_a_site_that_answers_only_with_errors_is_no_success(tmp_path):
 
     assert plain.returncode == 1
     assert "status codes  500 2" in plain.stdout
+    assert (
+        "1 start page was answered with a status of 400 or more: the exit code is 1" in plain.stdout
+    )
     assert gated.returncode == 5
     assert "quality gate not met: status:5xx>10%: status:5xx is 100%" in gated.stderr
 
@@ -182,7 +189,7 @@ def test_a_limit_that_cut_the_crawl_off_is_reported(site, tmp_path):
 
     assert text.returncode == as_json.returncode == 0
     ended = (
-        "ended         page_limit: the crawl reached its limit of pages (setting: max_pages); run"
+        "ended         page_limit: the crawl reached its limit of pages (setting: max_pages); set"
     )
     assert ended in text.stdout
     assert ended in again.stdout

@@ -36,6 +36,16 @@ def test_nothing_is_overwritten(tmp_path):
     assert [path.name for path in (tmp_path / "shop").iterdir()] == ["shop.py"]
 
 
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [("shop.test", "https://shop.test"), ('http://a.test/?q="', 'http://a.test/?q=\\"')],
+)
+def test_the_start_url_is_one_that_can_be_crawled(given, url, tmp_path):
+    crawler("new", "spider", "shop", given, cwd=tmp_path)
+
+    assert f'start_urls = ["{url}"]' in (tmp_path / "shop.py").read_text()
+
+
 @pytest.mark.parametrize("name", ["my-shop", "../shop", "class", "3d", ""])
 def test_a_name_must_be_one_of_a_module(name, tmp_path):
     done = crawler("new", "spider", name, cwd=tmp_path)

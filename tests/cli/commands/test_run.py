@@ -38,7 +38,15 @@ def test_run_writes_several_files_at_once(titles, tmp_path):
     ("args", "complaint"),
     [
         (["titles.py"], "must name one Spider; found: titles.py:Titles or titles.py:Other"),
-        (["nothing.py"], "no such file: 'nothing.py'"),
+        (["titles.py:None"], "found: titles.py:Titles or titles.py:Other"),
+        (["nothing.py"], "no such file: 'nothing.py'; SPIDER.py is a path, and `crawler list`"),
+        (["titles"], "no such file: 'titles'; did you mean 'titles.py'?"),
+        (["http://a.test/"], "no such file: 'http://a.test/'"),
+        (["titles.py:Titles", "-s", "DOWNLOAD_DELAY=1"], "it is called 'delay' here"),
+        (
+            ["titles.py:Titles", "--max-pages", "3"],
+            "'--max-pages'. It is a setting: -s max_pages=…",
+        ),
         (["titles.py:Titles", "-s", "delya=1"], "did you mean 'delay'"),
         (["titles.py:Titles", "-s", "delay"], "-s needs NAME=VALUE, not 'delay'"),
         (["titles.py:Titles", "-O", "x.doc"], ".jsonl"),
@@ -48,6 +56,33 @@ def test_run_writes_several_files_at_once(titles, tmp_path):
 )
 def test_wrong_usage_is_an_error_of_one_line(titles, tmp_path, args, complaint):
     done = crawler("run", *args, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x = 1", "found: none, and a spider is a subclass of crawler.Spider"),
+        ("raise ModuleNotFoundError('no', name='scrapy')", "write `import crawler as scrapy`"),
+        (
+            "from crawler import Spider\nclass A(Spider):\n    def __init__(self, tag): pass",
+            "A: missing a required argument: 'tag'; -a NAME=VALUE gives one",
+        ),
+        (
+            "from crawler import Spider\nclass A(Spider):\n    def __init__(self): pass",
+            "A: got an unexpected keyword argument 'n'; -a NAME=VALUE gives one",
+        ),
+    ],
+)
+def test_a_file_without_a_spider_that_can_be_made_is_an_error_of_one_line(
+    tmp_path, text, complaint
+):
+    (tmp_path / "bad.py").write_text(text)
+
+    done = crawler("run", "bad.py", *(["-a", "n=1"] if "self)" in text else []), cwd=tmp_path)
 
     assert done.returncode == 2
     assert complaint in done.stderr
@@ -98,7 +133,7 @@ class Many(Spider):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
     )
 
     assert len(done.stdout.splitlines()) == 3
@@ -111,7 +146,7 @@ def test_items_after_a_closed_pipe_are_written_by_the_next_run(tmp_path):
 
     def page(request):
         n = int(request.url.rpartition("/")[2])
-        assert n < 2 or gone.wait(30)
+        assert n < 2 or gone.wait(120)
         return f'<title>{n}</title><a href="/{n + 1}">next</a>'
 
     with LoopbackSite({f"/{n}": page for n in range(8)}) as site:
@@ -121,7 +156,7 @@ def test_items_after_a_closed_pipe_are_written_by_the_next_run(tmp_path):
             lines = [first.stdout.readline() for _ in range(2)]
             first.stdout.close()
             gone.set()
-            first.wait(timeout=50)
+            first.wait(timeout=120)
         second = crawler(*args, cwd=tmp_path)
 
     titles = sorted(json.loads(line)["title"] for line in [*lines, *second.stdout.splitlines()])
@@ -161,3 +196,32 @@ def test_errors_of_callbacks_are_shown_by_their_line(linked, tmp_path, analyzers
         rf"200  \d+ ms  \d+ bytes  depth 1  {linked.url('/0')}  found on {linked.url('/')}",
         run.stderr,
     )
+
+
+def test_the_report_says_how_many_items_were_dropped_or_failed(titles, tmp_path):
+    (tmp_path / "drop.py").write_text(
+        f"""
+from crawler import DropItem, Spider
+
+def choose(item):
+    if item["n"] == 1:
+        raise DropItem("one")
+    if item["n"] == 2:
+        raise ValueError("two")
+    return item
+
+class Drop(Spider):
+    start_urls = [{titles.url()!r}]
+    pipelines = [choose]
+
+    def parse(self, page):
+        yield from ({{"n": n}} for n in range(5))
+"""
+    )
+
+    done = crawler("run", "drop.py", "-O", "items.jsonl", cwd=tmp_path)
+
+    assert re.search("^items +5 found, 1 dropped, 1 failed$", done.stdout, re.MULTILINE), (
+        done.stdout
+    )
+    assert re.search("^records +3 in items.jsonl$", done.stdout, re.MULTILINE)

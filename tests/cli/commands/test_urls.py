@@ -28,4 +28,6 @@ def test_a_directory_without_a_job_is_an_error_of_one_line(tmp_path, command):
     done = crawler(command, "empty", cwd=tmp_path)
 
     assert done.returncode != 0
-    assert done.stderr == "crawler: empty is not a job directory: state.db is missing\n"
+    assert done.stderr == (
+        "crawler: empty is not a job directory: state.db is missing; `crawler jobs` lists those here\n"
+    )

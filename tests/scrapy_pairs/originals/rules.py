@@ -1,0 +1,34 @@
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+
+class ShopSpider(CrawlSpider):
+    name = "shop"
+    allowed_domains = ["shop.test"]
+    start_urls = ["http://shop.test/"]
+    rules = (
+        Rule(LinkExtractor(allow=r"/category/", restrict_css="nav")),
+        Rule(
+            LinkExtractor(allow=r"/product/\d+\.html", deny=r"/product/7"),
+            callback="parse_product",
+            cb_kwargs={"source": "rule"},
+            process_links="without_query",
+            follow=True,
+        ),
+    )
+
+    def without_query(self, links):
+        for link in links:
+            link.url = link.url.partition("?")[0]
+        return links
+
+    def parse_start_url(self, response):
+        yield {"start": response.css("h1::text").get()}
+
+    def parse_product(self, response, source):
+        yield {
+            "url": response.url,
+            "name": response.css("h1::text").get().strip(),
+            "price": response.css(".price::text").re_first(r"[\d.]+"),
+            "source": source,
+        }
