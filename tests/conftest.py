@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from _thread import RLock  # both taken before gevent replaces them
 from queue import Empty, SimpleQueue
@@ -55,6 +56,10 @@ def patch_worker() -> None:
     ThreadExecModel.Event = staticmethod(Arrivals)
     monkey.patch_all()
 
+
+# With their bytecode kept, the many processes that tests start do not compile the crawler again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell that runs the tests in the background lets them ignore SIGINT, and their children too:
 # tests that interrupt a child would wait in vain.
