@@ -4,7 +4,6 @@ import base64
 import gzip
 import hashlib
 import resource
-import time
 import tracemalloc
 import zlib
 
@@ -17,6 +16,7 @@ from crawler.feed.warc import reader
 from crawler.feed.warc.replay import OFFLINE
 
 from ..cli.conftest import crawler
+from ..cpu_time import costs_at_most, grows_linearly
 
 URL = "http://site.test/"
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>fine</title>"
@@ -88,16 +88,6 @@ def memory_of(function):
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def cpu_of(function, *arguments):
-    """Return the least CPU time of three runs."""
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        function(*arguments)
-        times.append(time.process_time() - began)
-    return min(times)
 
 
 # -- records that are left out, and counted -------------------------------------------------------
@@ -304,7 +294,7 @@ def linked(number):
 def test_the_number_of_records_costs_time_but_no_memory(open_bytes, records):
     few, lots = records(1500), records(3000)
 
-    assert cpu_of(open_bytes, lots) < 3 * cpu_of(open_bytes, few)
+    assert costs_at_most(3, lambda: open_bytes(lots), lambda: open_bytes(few))
     assert memory_of(lambda: open_bytes(lots)) < memory_of(lambda: open_bytes(few)) + len(lots)
 
 
@@ -328,7 +318,7 @@ def test_one_url_that_was_archived_often_is_replayed_in_linear_time(open_bytes):
         for _ in range(number):
             site(Request(URL))
 
-    assert cpu_of(replayed, 1000) < 3 * cpu_of(replayed, 500)
+    assert grows_linearly(replayed, 500)
 
 
 def with_links(number):
@@ -409,4 +399,4 @@ def test_a_body_of_the_smallest_chunks_is_joined_in_linear_time(archive):
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     site = archive(*(record(head + b"1\r\na\r\n" * n, f"{URL}{n}") for n in (20_000, 40_000)))
 
-    assert cpu_of(title, site, "40000") < 3 * cpu_of(title, site, "20000")
+    assert grows_linearly(lambda number: title(site, str(number)), 20_000)

@@ -1,14 +1,11 @@
 """Pages made to keep a reader busy: twice the page takes at most three times the time."""
 
-from time import process_time
-
 import pytest
 
 from crawler.bench.sites.hostile_pages import PAGES
 from crawler.spider import Page
 
-#: Seconds within which a page is read: less cannot be measured well.
-NOTHING = 0.002
+from ..cpu_time import grows_linearly
 
 
 def read(page):
@@ -20,18 +17,14 @@ def select(page):
     return len(page.css("title"))
 
 
-def cpu(act, hostile, size):
-    kind = {"content-type": hostile.content_type}
-    page = Page("http://site.test/a/b", 200, kind, hostile.body(size))
-    began = process_time()
-    act(page)
-    return process_time() - began
-
-
 def is_linear(act, hostile, size):
-    """Return whether one of ten tries takes at most three times as long for twice the size."""
-    tries = range(10)
-    return any(cpu(act, hostile, 2 * size) <= 3 * cpu(act, hostile, size) + NOTHING for _ in tries)
+    kind, bodies = {"content-type": hostile.content_type}, {}
+
+    def work(size):
+        body = bodies.setdefault(size, hostile.body(size))
+        act(Page("http://site.test/a/b", 200, kind, body))
+
+    return grows_linearly(work, size)
 
 
 @pytest.mark.parametrize("act", [read, select])
