@@ -13,7 +13,7 @@ from .conftest import CRAWLER, QUICK, crawler, job_of
 
 def ask(url, method="GET"):
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
     connection.request(method, parts.path)
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -30,7 +30,7 @@ def live_crawl(site, cwd, *options):
         stdout=subprocess.PIPE,
         text=True,
     )
-    with gevent.Timeout(30):
+    with gevent.Timeout(120):
         for line in process.stderr:
             if found := re.search(r"live page: (http://127\.0\.0\.1:\d+/[\w-]{32,}/)", line):
                 return process, found[1]
@@ -44,7 +44,7 @@ def test_the_page_stops_the_crawl_as_ctrl_c_does(held, tmp_path):
     assert (status, "running" in page) == (200, True)
     assert ask(url + "stop", "POST")[0] == 303
     held.release.set()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
 
     assert process.returncode == 3
     assert "run the same command to continue" in err
@@ -91,7 +91,7 @@ def test_without_the_extra_the_remedy_is_named(tmp_path):
         [sys.executable, "-c", code, "crawl", "http://x.test/", "--live"],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
         cwd=tmp_path,
     )
 

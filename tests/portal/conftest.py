@@ -1,5 +1,6 @@
 """A real crawl with its live page; a real browser."""
 
+import json
 import os
 import shutil
 from contextlib import contextmanager
@@ -51,6 +52,16 @@ def request(url, method="GET", **headers):
         )
     finally:
         connection.close()
+
+
+def story_of(live, url):
+    """Return what the crawl has committed about *url*, once it has ended."""
+    with gevent.Timeout(120):
+        while True:
+            stories = json.loads(request(f"{live.url}api/v1/why?url={url}").text)
+            if stories and stories[0]["status"] != "pending":
+                return stories[0]
+            gevent.sleep(0.02)
 
 
 @pytest.fixture
@@ -128,7 +139,9 @@ def _browser_program():
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=120_000)
 
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:

@@ -7,9 +7,7 @@ from playwright.sync_api import expect
 from crawler.job import JobView
 from crawler.portal.job_page import job_page
 
-from .conftest import HOSTILE, followed, inaccessible
-
-pytestmark = pytest.mark.timeout(180)  # a browser takes its time on a busy machine
+from .conftest import HOSTILE, followed, inaccessible, story_of
 
 
 def overflow(tab):
@@ -40,7 +38,7 @@ def test_the_page_follows_the_crawl_to_its_end(shown, site, tab):
     tab.get_by_text("running", exact=True).wait_for()
 
     site.release.set()
-    expect(left).to_have_text("0", timeout=20_000)
+    expect(left).to_have_text("0")
     shown.result.wait()
     shown.page.end(shown.progress.read())
 
@@ -60,7 +58,8 @@ def test_hostile_text_is_shown_as_text(live, tab):
     assert tab.locator("main img, main script, main b b").count() == 0
 
 
-def test_the_story_of_a_url_is_one_click_away(live, tab):
+def test_the_story_of_a_url_is_one_click_away(live, site, tab):
+    story_of(live, site.url("/bad"))
     tab.goto(live.url)
     tab.locator("#errors summary").first.click()
     tab.locator("#errors a").first.click()
@@ -72,6 +71,7 @@ def test_the_story_of_a_url_is_one_click_away(live, tab):
 
 def test_the_page_needs_no_script(live, site, browser):
     context = browser.new_context(java_script_enabled=False, color_scheme="dark")
+    context.set_default_timeout(120_000)
     tab = context.new_page()
     tab.goto(live.url)
     assert tab.locator("#queue dd").first.inner_text() == "1"
@@ -98,6 +98,7 @@ def test_no_page_is_wider_than_the_window(live, tab):
 def test_the_page_can_be_used_by_everybody(live, browser):
     # The rules are a script, which the policy of the page would refuse.
     context = browser.new_context(bypass_csp=True)
+    context.set_default_timeout(120_000)
     tab = context.new_page()
     tab.goto(live.url)
     for scheme in ("light", "dark"):

@@ -2,7 +2,7 @@ import json
 
 import gevent
 
-from .conftest import HOSTILE, request
+from .conftest import HOSTILE, request, story_of
 
 
 def figures(live):
@@ -48,11 +48,7 @@ def test_a_command_that_comes_too_late_is_refused_in_words(live, site):
 
 
 def test_the_story_of_a_url(live, site):
-    story = {"status": "pending"}
-    with gevent.Timeout(120):
-        while story["status"] == "pending":  # until the next commit
-            answer = request(f"{live.url}api/v1/why?url={site.url('/gone')}")
-            [story] = json.loads(answer.text) or [story]  # the URL may not be committed yet
+    story = story_of(live, site.url("/gone"))
 
     assert (story["status"], story["reason"]) == ("failed", "http_404")
     page = request(f"{live.url}why?url={site.url('/gone')}").text
@@ -90,7 +86,7 @@ def test_events_bring_what_has_changed(live, site):
     site.release.set()
     live.result.wait()
     live.page.end(live.progress.read())
-    reader.join(20)
+    reader.join(120)
 
     [text] = frames
     assert text.count("event: sections") == 2

@@ -64,7 +64,8 @@ def test_nothing_is_rendered_while_nobody_watches(sections):
     assert len(rendered) == before
 
 
-def test_it_renders_at_most_once_a_second(sections):
+def test_it_renders_at_most_once_a_second(sections, monkeypatch):
+    monkeypatch.setattr(module, "monotonic", lambda: 1000.0)
     rendered = []
     updates = Updates(lambda: rendered.append(1) or sections)
     events = updates.watch(0)

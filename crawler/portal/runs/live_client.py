@@ -11,7 +11,7 @@ from ..figures import RunFigures
 from .process import RunProcess
 
 #: Seconds to wait for an answer.
-_TIMEOUT = 3.0
+_TIMEOUT = 20.0
 
 
 class LiveClient:

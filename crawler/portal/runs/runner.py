@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 _INTERVAL = 1.0
 #: How many runs may go on at a time.
 _MOST_RUNNING = 4
-#: Seconds that a process has to start.
+#: Seconds that a process of another portal has to start.
 _START = 60.0
 #: The state of a run by the exit code of `crawler run`; any other is failed.
 _STATES = {0: "finished", 1: "finished", 3: "stopped"}
@@ -40,7 +40,7 @@ class Runner:
         self._tasks, self._runs = Tasks(database), Runs(database)
         self._root, self._spiders = root, spiders
         self._clock = clock
-        self._children: list[subprocess.Popen[bytes]] = []
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def serve(self) -> None:
         """Step for ever."""
@@ -52,12 +52,12 @@ class Runner:
             gevent.sleep(_INTERVAL)
 
     def step(self) -> None:
+        self._children = {run: c for run, c in self._children.items() if c.poll() is None}
         self._fire()
         for run in self._runs.active():
             if run.state == "running":
                 self._check(run)
         self._start_queued()
-        self._children = [child for child in self._children if child.poll() is None]
 
     def process(self, run: Run) -> RunProcess:
         return RunProcess(run, self._root)
@@ -75,10 +75,12 @@ class Runner:
 
     def _check(self, run: Run) -> None:
         process, now = self.process(run), self._clock()
+        # In this order: a process writes its exit code while it is still alive.
+        is_alive = process.is_alive or run.id in self._children
         code = process.exit_code
         if code is not None:
             self._runs.end(run, _STATES.get(code, "failed"), code, process.ended_at)
-        elif not process.is_alive and now > (run.began or 0) + _START:
+        elif not is_alive and now > (run.began or 0) + _START:
             self._runs.end(run, "lost", None, now)
 
     def _start_queued(self) -> None:
@@ -89,7 +91,7 @@ class Runner:
                 return
             is_ready = run.state == "queued" and self._may_start(run, running)
             if is_ready and self._runs.begin(run, self._clock()):
-                self._children.append(self.process(run).start(self._spiders))
+                self._children[run.id] = self.process(run).start(self._spiders)
                 running.append(run)
 
     def _may_start(self, run: Run, running: list[Run]) -> bool:

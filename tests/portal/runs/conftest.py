@@ -23,7 +23,7 @@ def held():
 
     def page(request):
         n = int(request.url.rpartition("/")[2])
-        assert next(asked) <= 10 or release.wait(40)
+        assert next(asked) <= 10 or release.wait(240)
         return "".join(f'<a href="/{n * 3 + k}">x</a>' for k in (1, 2, 3))
 
     with LoopbackSite({f"/{n}": page for n in range(1000)}) as site:

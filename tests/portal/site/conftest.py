@@ -1,5 +1,6 @@
 """A portal in this process, and clients of it."""
 
+from functools import partial
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from types import SimpleNamespace
@@ -55,21 +56,22 @@ class Client:
         return self
 
 
+QUICK = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+
+
 @pytest.fixture
-def portal(tmp_path):
+def portal(tmp_path, monkeypatch):
     spiders = tmp_path / "spiders"
     spiders.mkdir()
-    portal = Portal(tmp_path / "portal", spiders)
     # What matters of passwords is tested with the store.
-    users = portal._visitors.users
-    users._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    users._nobody = users._hasher.hash("nobody")
+    monkeypatch.setattr("crawler.portal.store.users.PasswordHasher", QUICK)
+    portal = Portal(tmp_path / "portal", spiders)
     portal.spiders, portal.path = spiders, tmp_path / "portal"
     portal.start()
     yield portal
     for run in Runs(portal._database).active():
         portal.runner.process(run).stop()
-    with gevent.Timeout(30, False):
+    with gevent.Timeout(120, False):
         while any(portal.runner.process(run).is_alive for run in Runs(portal._database).active()):
             gevent.sleep(0.05)
     portal.stop()

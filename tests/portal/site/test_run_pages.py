@@ -36,7 +36,6 @@ def finished(portal):
     return site
 
 
-@pytest.mark.timeout(150)
 def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     token = Runs(portal._database).find(1).token
 
