@@ -16,6 +16,7 @@ BASE = {
     "body_file",
     "charset",
     "credentials",
+    "current_request",
     "data",
     "errors",
     "html_tokens",
@@ -34,6 +35,7 @@ ALLOWED = {
     "body_file": {"data", "errors", "http"},
     "charset": {"html_tokens"},
     "credentials": set(),
+    "current_request": {"data"},
     "data": {"charset", "credentials", "request_content"},
     "errors": {"credentials", "data"},
     "html_tokens": set(),
@@ -338,6 +340,7 @@ def test_a_test_file_is_called_after_the_file_it_tests():
 #: Source files without a test file of their own: tests of others run all that they do.
 TESTED_BY_OTHERS = {
     "_lazy_import",
+    "current_request",
     "bench/contenders/bare_loop",
     "bench/contenders/crawlee_crawl",
     "bench/contenders/ours",

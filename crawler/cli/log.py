@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from ..report.text import printable, printable_lines
+from .json_log import JsonFormatter, LogLimit
 
 if TYPE_CHECKING:
     from .session import Session
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 def log_to_stderr(level: str, session: Session) -> None:
     handler = _StderrHandler()
-    handler.setFormatter(_Formatter(session))
+    if session.logs_json:
+        lines = JsonFormatter(session.secrets)
+        handler.setFormatter(lines)
+        handler.addFilter(LogLimit(handler, lines))
+    else:
+        handler.setFormatter(_Formatter(session))
     logging.basicConfig(level=level, handlers=[handler], force=True)
 
 

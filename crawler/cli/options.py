@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -34,6 +34,14 @@ def common_options(command: F) -> F:
 
 def log_options(command: F) -> F:
     command = verbose_option(command)
+    command = click.option(
+        "--log-json",
+        is_flag=True,
+        is_eager=True,
+        callback=_log_json,
+        expose_value=False,
+        help="Log JSON lines, with the request and its host.",
+    )(command)
     return click.option(
         "-L",
         "--loglevel",
@@ -221,7 +229,18 @@ def pairs(assigned: Iterable[str], option: str) -> dict[str, str]:
         if not equals or not name.strip():
             raise click.UsageError(f"{option} needs NAME=VALUE, not {word!r}")
         found[name.strip()] = value
+    _keep_secret(found)
     return found
+
+
+def _keep_secret(given: Mapping[str, str]) -> None:
+    """Keep secret arguments and header fields out of the log."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    fields = (line.partition(":") for line in given.get("headers", "").splitlines())
+    for name, value in [*given.items(), *((name, value) for name, _, value in fields)]:
+        context.ensure_object(Session).keep_secret(name, value.strip())
 
 
 def load_settings(
@@ -241,6 +260,10 @@ def load_settings(
         )
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _log_json(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    context.ensure_object(Session).logs_json |= wanted
 
 
 def _set_up_log(context: click.Context, _parameter: click.Parameter, level: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-import gevent
-from gevent.pool import Pool
+from gevent.pool import Group, Pool
 from gevent.pywsgi import LoggingLogAdapter, WSGIServer
 
+from .runs.log_keeper import LogKeeper
 from .runs.runner import Runner
 from .site.app import portal_app
 from .site.visitor import Visitors
@@ -28,20 +28,22 @@ class Portal:
         self._database = Database(path / "portal.db")
         self._visitors = Visitors(self._database)
         spiders = spiders.resolve()
+        self.logs = LogKeeper(self._database, path.resolve() / "runs")
         self.runner = Runner(self._database, path.resolve() / "runs", spiders)
         self._server = WSGIServer(
             (_HOST, port),
-            portal_app(self._database, self.runner, self._visitors, spiders),
+            portal_app(self._database, self.runner, self.logs, self._visitors, spiders),
             spawn=Pool(_CONNECTIONS),
             log=None,
             error_log=LoggingLogAdapter(log, logging.WARNING),
         )
-        self._looking: gevent.Greenlet[..., None] | None = None
+        self._helpers = Group()
 
     def start(self) -> None:
         """Listen, and look after the runs; raise OSError if the port is in use."""
         self._server.start()
-        self._looking = gevent.spawn(self.runner.serve)
+        self._helpers.spawn(self.runner.serve)
+        self._helpers.spawn(self.logs.serve)
 
     @property
     def url(self) -> str:
@@ -54,7 +56,6 @@ class Portal:
 
     def stop(self) -> None:
         """Stop listening; runs go on."""
-        if self._looking is not None:
-            self._looking.kill()
+        self._helpers.kill()
         self._server.stop(timeout=1)
         self._database.close()

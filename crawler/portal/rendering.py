@@ -49,13 +49,16 @@ def _templates() -> Environment:
     templates.filters.update(
         clock=clock,
         lines=printable_lines,
+        moment=moment,
         number=number,
         seconds=seconds,
         shown=printable,
         size=size,
         when=when,
     )
-    templates.globals.update(charts=charts, counted=counted, query=quote, version=__version__)
+    templates.globals.update(
+        charts=charts, counted=counted, query=quote, quoted=quote, version=__version__
+    )
     return templates
 
 
@@ -100,4 +103,13 @@ def when(moment: float | None) -> Markup:
     at = datetime.fromtimestamp(moment, UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(
         at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S")
+    )
+
+
+def moment(at: float) -> Markup:
+    """Return the time of a log line, which has milliseconds; its date is in the title."""
+    utc = datetime.fromtimestamp(at, UTC)
+    text = utc.isoformat(timespec="milliseconds")
+    return Markup('<time datetime="{}" title="{}" data-kind="clock">{}</time>').format(
+        text, f"{utc:%Y-%m-%d %H:%M:%S} UTC", text[11:23]
     )

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from .._give_way import give_way
 from ..buffer import Pool
+from ..current_request import CURRENT_REQUEST
 from ..data import Item, Links, LostItem, Request, Response
 from ..errors import (
     CrawlerError,
@@ -88,6 +89,7 @@ class Stages:
 
     def do(self, stage: Stage[T], visit: Visit, datum: T, timer: ModuleTimer) -> None:
         """Carry out *stage* on one datum: the only place where failures are caught."""
+        CURRENT_REQUEST.set(visit.request)
         try:
             stage(visit, datum, timer)
         except LeftBehind:
@@ -103,6 +105,7 @@ class Stages:
             self._interrupted(visit, datum, cause)
             raise
         finally:
+            CURRENT_REQUEST.set(None)
             if not timer.given_up:
                 self._visits.close(visit)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Any, NoReturn
 
+from ...current_request import CURRENT_REQUEST
 from ...data import Item, Links, LostItem, Request, Response
 from ...errors import ModuleError, Refusal, StateError
 from ...feed.record import as_record
@@ -53,9 +54,13 @@ class Worker:
     def _analyze(self, message: dict[str, Any], body: bytes) -> None:
         self._sent = monotonic()
         if "page" in message:
-            findings = self._analyzer.analyze(response_from_dict(message["page"] | {"body": body}))
+            response = response_from_dict(message["page"] | {"body": body})
+            CURRENT_REQUEST.set(response.request)
+            findings = self._analyzer.analyze(response)
         else:
-            findings = self._analyzer.recover(error_from_dict(message["error"]))
+            error = error_from_dict(message["error"])
+            CURRENT_REQUEST.set(error.request)
+            findings = self._analyzer.recover(error)
         failure = self._send_findings(findings)
         self._send({"end": True} | failure)
 

@@ -10,6 +10,7 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
+from ...current_request import CURRENT_REQUEST
 from .channel import Channel
 
 #: What is sent of a log record, beside its message and its exception.
@@ -38,6 +39,8 @@ class _RelayHandler(logging.Handler):
         try:
             fields = {name: getattr(record, name) for name in _FIELDS}
             fields["msg"] = record.getMessage()
+            if (request := CURRENT_REQUEST.get()) is not None:
+                fields |= {"request": request.id, "url": request.url}
             self._channel.send({"log": fields | _exception(record)})
         except OSError:
             pass  # the parent has ended

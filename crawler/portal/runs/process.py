@@ -18,8 +18,8 @@ from ..store.tasks import Task
 from .supervisor import EXIT, LOCK, LOG, PID
 
 _PORT = re.compile(rb"live page: http://127\.0\.0\.1:([0-9]+)/")
-#: How much of the start of a log is searched for the port; how much of its end is shown.
-_HEAD, _TAIL = 65536, 65536
+#: How much of the start of a log is searched for the port.
+_HEAD = 65536
 
 
 class RunProcess:
@@ -84,16 +84,6 @@ class RunProcess:
             with suppress(OSError, ValueError):
                 os.kill(int((self.path / PID).read_text()), signal.SIGTERM)
 
-    def log_end(self) -> str:
-        """Return the end of the log, without the token of the live page."""
-        try:
-            with (self.path / LOG).open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-                text = log.read().decode(errors="replace")
-        except OSError:
-            return ""
-        return text.replace(self.run.token, "…")
-
 
 def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:
     yield from ("run", task.spider) if task.spider else ("crawl", *task.urls)
@@ -105,3 +95,4 @@ def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:
     for gate in task.gates:
         yield from ("--fail-if", gate)
     yield from (f"--job={job}", f"--output={folder / task.output}", "--live=0")
+    yield from ("--log-json", "-LINFO")

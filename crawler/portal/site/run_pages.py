@@ -25,7 +25,7 @@ from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Task, Tasks
 from .run_updates import RunUpdates
-from .visitor import session
+from .visitor import Route, session
 
 Value = TypeVar("Value")
 
@@ -38,6 +38,20 @@ class RunPages:
         self._database = database
         self._runner = runner
         self._updates = RunUpdates(self._found, self._figures)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/runs/<int:run>/", "GET", self.page, "viewer"),
+            Route("/runs/<int:run>/events", "GET", self.events, "viewer"),
+            Route("/runs/<int:run>/why", "GET", self.why, "viewer"),
+            Route("/runs/<int:run>/output", "GET", self.output, "viewer"),
+            Route("/runs/<int:run>/pause", "POST", self.pause, "operator"),
+            Route("/runs/<int:run>/resume", "POST", self.resume, "operator"),
+            Route("/runs/<int:run>/stop", "POST", self.stop, "operator"),
+            Route("/runs/<int:run>/continue", "POST", self.go_on, "operator"),
+            Route("/compare", "GET", self.compare, "viewer"),
+            Route("/api/v1/runs/<int:run>/figures", "GET", self.figures_as_json, "viewer"),
+        ]
 
     def page(self, run: int) -> str:
         found = self._found(run)
@@ -66,13 +80,6 @@ class RunPages:
         process = self._runner.process(found)
         stories = _in_a_thread(_stories, process, url) if url else []
         return why_page(self._name(found), url, stories, files="/files/")
-
-    def log(self, run: int) -> str:
-        found = self._found(run)
-        text = self._runner.process(found).log_end()
-        return render(
-            "site/log.html", row=found, name=self._name(found), text=text, session=session()
-        )
 
     def output(self, run: int) -> Response:
         path = self._output(self._found(run))

@@ -17,7 +17,7 @@ from ..runs.cron import next_times
 from ..store.database import Database
 from ..store.runs import Runs
 from ..store.tasks import Task, Tasks, wrong_cron
-from .visitor import session
+from .visitor import Route, session
 
 #: The number of last runs of each task on the first page.
 _FEW = 10
@@ -27,6 +27,17 @@ class TaskPages:
     def __init__(self, database: Database, spiders: Path) -> None:
         self._tasks, self._runs = Tasks(database), Runs(database)
         self._spiders = spiders
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", "GET", self.home, "viewer"),
+            Route("/tasks/new", "GET", self.new_form, "operator"),
+            Route("/tasks/new", "POST", self.save, "operator"),
+            Route("/tasks/<int:task>/", "GET", self.page, "viewer"),
+            Route("/tasks/<int:task>/edit", "GET", self.edit_form, "operator"),
+            Route("/tasks/<int:task>/edit", "POST", self.save, "operator"),
+            Route("/tasks/<int:task>/run", "POST", self.run, "operator"),
+        ]
 
     def home(self) -> str:
         tasks = self._tasks.all()

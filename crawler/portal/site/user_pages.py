@@ -9,7 +9,7 @@ from flask import Response, abort, redirect, request
 from ..rendering import render
 from ..store.database import Database
 from ..store.users import ROLES
-from .visitor import Visitors, session
+from .visitor import PUBLIC, Route, Visitors, session
 
 
 class UserPages:
@@ -17,6 +17,18 @@ class UserPages:
         self._visitors = visitors
         self._users = visitors.users
         self._database = database
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/setup/<secret>", "GET", self.setup_form, PUBLIC),
+            Route("/setup/<secret>", "POST", self.setup, PUBLIC),
+            Route("/login", "GET", self.login_form, PUBLIC),
+            Route("/login", "POST", self.login, PUBLIC),
+            Route("/logout", "POST", self.logout, "viewer"),
+            Route("/users", "GET", self.page, "admin"),
+            Route("/users", "POST", self.add, "admin"),
+            Route("/users/<int:user>/remove", "POST", self.remove, "admin"),
+        ]
 
     def setup_form(self, secret: str, problem: str = "") -> str:
         if not self._visitors.may_set_up(secret):

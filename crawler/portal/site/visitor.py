@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Callable
 from time import time
+from typing import Any, NamedTuple
 
 from flask import Flask, Response, abort, g, redirect, request
 
@@ -18,6 +20,15 @@ COOKIE = "crawler_portal"
 PUBLIC = ""
 #: Seconds that the link of the first start is valid.
 _SETUP = 900.0
+
+
+class Route(NamedTuple):
+    """A page, and the least role that it is for."""
+
+    rule: str
+    method: str
+    page: Callable[..., Any]
+    role: str
 
 
 class Visitors:

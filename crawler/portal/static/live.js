@@ -13,8 +13,17 @@
   const localize = (root) => {
     for (const time of root.querySelectorAll("time[datetime]")) {
       const at = new Date(time.dateTime);
-      time.title = time.textContent;
-      time.textContent = at.toLocaleString();
+      const clock = time.dataset.kind === "clock";
+      time.title = clock ? at.toLocaleString() : time.textContent;
+      time.textContent = clock
+        ? at.toLocaleTimeString([], {
+            hour: "2-digit",
+            minute: "2-digit",
+            second: "2-digit",
+            fractionalSecondDigits: 3,
+            hour12: false,
+          })
+        : at.toLocaleString();
     }
   };
 
@@ -91,7 +100,39 @@
     });
   };
 
+  // Appends new lines to a log, and keeps the last ones in sight if they are.
+  const tail = (list) => {
+    const address = () => `log/events?after=${list.dataset.after}&${list.dataset.query}`;
+    const lines = new EventSource(address());
+    lines.addEventListener("lines", (event) => {
+      const page = document.documentElement;
+      const atEnd = page.scrollHeight - page.scrollTop - page.clientHeight < 80;
+      const fresh = document.createElement("template");
+      fresh.innerHTML = JSON.parse(event.data);
+      localize(fresh.content);
+      list.append(fresh.content);
+      while (list.children.length > 2000) list.firstElementChild.remove();
+      document.getElementById("no-lines")?.remove();
+      if (atEnd) page.scrollTop = page.scrollHeight;
+      say("");
+    });
+    lines.addEventListener("end", () => {
+      lines.close();
+      say("The run is over; this is its whole log.");
+    });
+    lines.addEventListener("error", () => say("No connection to the portal: the log is old."));
+    window.addEventListener("pagehide", () => lines.close());
+    document.documentElement.scrollTop = document.documentElement.scrollHeight;
+  };
+
+  // Times that are typed are of the reader's zone; the server needs its offset.
+  for (const field of document.querySelectorAll("input[name=zone]")) {
+    field.value = new Date().getTimezoneOffset();
+    for (const label of document.querySelectorAll(".zone")) label.hidden = true;
+  }
   localize(document);
+  const log = document.querySelector("#log[data-after]");
+  if (log) tail(log);
   if (!firstState || main.dataset.follow === "") return;
   // A page that nobody looks at costs the crawl nothing.
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));

@@ -52,6 +52,9 @@ class Runs:
     def of_task(self, task: int, most: int = 50) -> list[Run]:
         return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
 
+    def ended_before(self, moment: float) -> list[Run]:
+        return self._all("WHERE ended < ?", moment)
+
     def ask(self, task: Task, *, now: float, who: str, job: int = 0) -> int:
         """Queue a run of *task*, which continues the job of the run *job* if there is one."""
         with self._database.transaction():

@@ -5,10 +5,12 @@ from itertools import count
 from gevent.event import Event
 from playwright.sync_api import expect
 
+from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
 
 from ..conftest import inaccessible
+from ..runs.test_log_index import line
 from .conftest import PASSWORD
 
 SPIDER = """
@@ -19,6 +21,7 @@ class Titles(Spider):
     start_urls = [{url!r}]
 
     def parse(self, response):
+        self.logger.warning("title is <img src=x onerror=alert()> %s", response.title)
         yield {{"title": response.title}}
         yield from response.links()
 """
@@ -59,22 +62,42 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
         state = tab.locator("#status .state")
         tab.get_by_role("button", name="Pause").click()
         expect(state).to_have_text("paused")
+        log = tab.context.new_page()
+        log.goto(f"{tab.url}log?level=WARNING")
+        assert 1 <= log.locator("#log li").count() <= 10
         tab.get_by_role("button", name="Resume").click()
         expect(state).to_have_text("running")
         release.set()
         expect(state).to_have_text("finished")
+        expect(log.locator("#log li")).to_have_count(121)  # without a reload
+        expect(log.locator("#connection")).to_contain_text("The run is over")
 
     expect(tab.locator("#queue dd").nth(1)).to_have_text("121")
+    log.get_by_label("Words").fill("title 120")
+    log.get_by_role("button", name="Search").click()
+    expect(log.locator("#log li")).to_have_count(1)
+    expect(log.locator("#log .text")).to_contain_text("title is <img src=x onerror=alert()> 120")
+    log.locator("#log .at").click()
+    expect(log.locator("#log .found .text")).to_contain_text(" 120")
+    assert log.locator("#log li").count() > 50
+    log.get_by_role("link", name="Lines of request").last.click()
+    assert log.locator("#log li").count() <= 3
     tab.get_by_role("link", name="titles-daily").click()
     expect(tab.locator(".cell.finished")).to_have_count(1)
     for width in (360, 1280):
-        tab.set_viewport_size({"width": width, "height": 800})
-        assert tab.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        for page in (tab, log):
+            page.set_viewport_size({"width": width, "height": 800})
+            over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            assert over <= 0, (page.url, width)
 
 
 def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     task = Task("t", urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
     number = Tasks(portal._database).save(task, now=0, who="x")
+    portal.runner._start_queued = lambda: None
+    run = Runs(portal._database).ask(Tasks(portal._database).find(number), now=0, who="x")
+    (portal.path / f"runs/{run}").mkdir(parents=True, exist_ok=True)
+    (portal.path / f"runs/{run}/log.txt").write_text(line("a", 1, "ERROR", trace="b", host="c"))
     context = browser.new_context(color_scheme="dark", bypass_csp=True)
     context.set_default_timeout(120_000)
     tab = context.new_page()
@@ -84,7 +107,7 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
 
-    for route in ("", f"tasks/{number}/", "users"):
+    for route in ("", f"tasks/{number}/", f"runs/{run}/log", "users"):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route
     context.close()

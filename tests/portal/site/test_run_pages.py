@@ -46,6 +46,7 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
 
     log = viewer.ask("/runs/1/log").text
     assert "live page: http://127.0.0.1:" in log
+    assert "depth 1" in viewer.ask("/runs/1/log?words=gone&host=127.0.0.1").text
     assert token not in log
 
     records = viewer.ask("/runs/1/output")
