@@ -318,11 +318,13 @@ class Response:
     kept in ``__dict__``, and so lives as long as the response.
 
     *obeys_nofollow* is whether links() leaves out the links that the page asks not to follow.
-    *left_out* are those links, for the analyzer to count; a copy of the response shares them.
+    *left_out* are those links, and *not_pages* those of other schemes, such as ``mailto:``, for the
+    analyzer to count; a copy of the response shares them.
     """
 
     obeys_nofollow: ClassVar[bool] = True
     left_out: ClassVar[list[Iterable[str]]]
+    not_pages: ClassVar[list[Iterable[str]]]
 
     url: str
     status: int
@@ -358,6 +360,7 @@ class Response:
         fields["found"] = found
         fields["saved"] = saved
         fields["left_out"] = []
+        fields["not_pages"] = []
 
     @property
     def depth(self) -> int:
@@ -385,7 +388,8 @@ class Response:
 
     def replace(self, **changes: Any) -> Response:
         copy = dataclasses.replace(self, **changes)
-        vars(copy).update(left_out=self.left_out, obeys_nofollow=self.obeys_nofollow)
+        shared = {name: vars(self)[name] for name in ("left_out", "not_pages")}
+        vars(copy).update(shared, obeys_nofollow=self.obeys_nofollow)
         return copy
 
     def __str__(self) -> str:

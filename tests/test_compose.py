@@ -539,6 +539,28 @@ def test_links_with_nofollow_are_counted_as_turned_away(tmp_path, analyzers):
         assert story.found_on == "http://site.test/"
 
 
+OTHER_SCHEMES = {
+    "http://site.test/": "<a href=mailto:a@site.test></a><a href=' JavaScript:go()'></a><a href=/b></a>"
+    "<a href=tel:1 rel=nofollow></a><a href=mailto:a@site.test></a><a href=#top></a>"
+    "<a href=ftp://site.test/></a>",
+    "http://site.test/b": f"<meta name=robots content=nofollow><a href=data:,{'x' * 9_999}></a>",
+}
+
+
+@pytest.mark.parametrize("analyzers", [0, 1])
+def test_links_of_other_schemes_are_counted_as_turned_away(tmp_path, analyzers):
+    """Each once for a page; those that lead to no page have no record, and no long sample."""
+    result = crawl(AllLinks(), fetch=Site(OTHER_SCHEMES), job=tmp_path, analyzers=analyzers, **FREE)
+
+    urls = result.summary.urls
+    assert (urls.done, urls.turned_away) == (2, {"scheme": 5})
+    assert urls.met == urls.admitted + 5
+    assert max(map(len, result.summary.samples["scheme"])) <= 200
+    with JobView(tmp_path) as view:
+        assert view.counts().turned_away == {"scheme": 5}
+        assert view.why("mailto:a@site.test") == []
+
+
 @pytest.mark.parametrize("analyzers", [0, 1])
 def test_a_setting_lets_links_with_nofollow_be_followed(analyzers):
     result = crawl(AllLinks(), fetch=Site(NOFOLLOW), nofollow=False, analyzers=analyzers, **FREE)

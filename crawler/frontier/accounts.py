@@ -56,10 +56,10 @@ class Accounts:
         if reason != "seen":
             self._journal.turned_away(found, reason, self._name_of(found.url))
 
-    def leave_out(self, urls: list[str]) -> None:
-        """Turn *urls* away as too many of one page: there may be too many to record each of them."""
-        self.ledger.turned_away["link_limit"] += len(urls)
-        self.ledger.sample("link_limit", urls[0])
+    def leave_out(self, urls: list[str], reason: str) -> None:
+        """Turn *urls* away without a record of each: there may be very many of them."""
+        self.ledger.turned_away[reason] += len(urls)
+        self.ledger.sample(reason, urls[0])
 
     def found_again(self, found: Request | Link, key: bytes, *, is_moved: bool) -> None:
         """Note the depth of *found*, if it is new; a request that *is_moved* is fetched at it."""

@@ -172,7 +172,7 @@ class FrontierContract(Protocol):
         """Let in those *links* of *page* that are new and in scope; count the others."""
 
     def leave_out(self, links: Links, page: Taken) -> None:
-        """Count *links* as turned away, because *page* has more than may be followed."""
+        """Count *links* of *page* as turned away for their *refusal*, without a record of each."""
 
     def take(self) -> Taken:
         """

@@ -151,7 +151,7 @@ class Frontier:
             parts.waiting.put(host, hop, first=True)
 
     def leave_out(self, links: Links, page: Taken | None = None) -> None:  # noqa: ARG002
-        self._parts.accounts.leave_out(links.urls)
+        self._parts.accounts.leave_out(links.urls, links.refusal)
 
     def take(self) -> Taken:
         parts = self._parts

@@ -40,6 +40,8 @@ _NO_OPTIONS = _options(Request("about:blank"))
 
 #: URLs that are passed on together at most.
 CHUNK = 256
+#: The characters that are passed on of a URL of another scheme, which may be a whole picture.
+_SHOWN = 200
 
 
 class Analyzer(Module):
@@ -154,9 +156,14 @@ def links_in(
 
 def _left_out(origin: Response | ModuleError) -> Iterator[Links]:
     """Yield each link once that links() has left out of what it found in a page."""
-    if isinstance(origin, Response) and origin.left_out:
+    if not isinstance(origin, Response):
+        return
+    if origin.left_out:
         urls = dict.fromkeys(chain.from_iterable(origin.left_out))
         yield from links_in(origin, urls, "nofollow")
+    # They are known when all links have been read.
+    if others := dict.fromkeys(chain.from_iterable(origin.not_pages)):
+        yield from links_in(origin, (url[:_SHOWN] for url in others), "scheme")
 
 
 def _page_and_depth(origin: Response | ModuleError) -> tuple[str, int]:

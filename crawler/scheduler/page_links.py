@@ -26,6 +26,9 @@ class PageLinks:
         self._is_logged = False
 
     def admit_many(self, visit: Visit, links: Links) -> None:
+        if links.refusal == "scheme":
+            self._frontier.leave_out(links, visit.taken)
+            return
         visit.links += len(links.urls)
         if visit.links <= self._most:
             self._frontier.admit_many(links, visit.taken)
@@ -33,16 +36,18 @@ class PageLinks:
         room = max(0, len(links.urls) - (visit.links - self._most))
         if room:
             self._frontier.admit_many(replace(links, urls=links.urls[:room]), visit.taken)
-        self._leave_out(visit, replace(links, urls=links.urls[room:]))
+        self._leave_out(visit, links.urls[room:])
 
     def admit(self, visit: Visit, request: Request) -> None:
         visit.links += 1
         if visit.links <= self._most:
             self._frontier.admit(request, visit.taken)
         else:
-            self._leave_out(visit, Links([request.url], request.depth, visit.request.url))
+            self._leave_out(visit, [request.url])
 
-    def _leave_out(self, visit: Visit, links: Links) -> None:
+    def _leave_out(self, visit: Visit, urls: list[str]) -> None:
+        page = visit.request
+        links = Links(urls, page.next_depth, page.url, "link_limit")
         self._frontier.leave_out(links, visit.taken)
         if not self._is_logged:
             self._is_logged = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import TypeAlias
 
@@ -67,7 +67,8 @@ def links(
     If *allow* is given, one of its patterns must be found somewhere in a URL; no pattern of
     *deny* may be. *nofollow* leaves out the links with ``rel=nofollow``, and all links if the
     robots meta element or the X-Robots-Tag header asks for that; by default, it does as the
-    crawl is set to. A crawl counts the links that are left out.
+    crawl is set to. Links of other schemes, such as ``mailto:``, are left out too. A crawl
+    counts the links that are left out.
 
     Sitemaps, RSS and Atom have links too: pages, sitemaps and entries. An href that is not a
     valid URL is yielded as it was written: the frontier refuses and counts it.
@@ -78,12 +79,16 @@ def links(
     if css is not None:
         _check(css)
     obey = response.obeys_nofollow if nofollow is None else nofollow
-    found, left_out = _found(response, wanted, css, obey)
+    not_pages: list[str] = []
+    found, left_out = _found(response, wanted, css, obey, not_pages)
+    others: Iterable[str] = not_pages
     if allow != () or deny != ():
         is_wanted = _filter(allow, deny)
         found, left_out = filter(is_wanted, found), left_out and filter(is_wanted, left_out)
+        others = filter(is_wanted, not_pages)
     if left_out is not None:
         response.left_out.append(left_out)
+    response.not_pages.append(others)
     return found
 
 
@@ -125,14 +130,18 @@ def _searches(patterns: Patterns) -> list[Callable[[str], object]]:
 
 
 def _found(
-    response: Response, wanted: Wanted, css: str | None, nofollow: bool
+    response: Response, wanted: Wanted, css: str | None, nofollow: bool, not_pages: list[str]
 ) -> tuple[Iterator[str], Iterator[str] | None]:
-    """Return the links, and those that are left out, if any are."""
+    """
+    Return the links, and those that say nofollow, if they are left out.
+
+    When they are read, URLs that lead to no page are added to *not_pages*.
+    """
     if nofollow and header_says_nofollow(response.headers):
-        return iter(()), _found(response, wanted, css, nofollow=False)[0]
+        return iter(()), _found(response, wanted, css, False, not_pages)[0]
     kind = _kind(response)
     if kind == "html":
-        return _in_html(response, wanted, css, nofollow)
+        return _in_html(response, wanted, css, nofollow, not_pages)
     if kind in _SITEMAPS:
         return _in_sitemap(response), None
     return news_links(response.text, response.url) if kind in _NEWS_FEEDS else iter(()), None
@@ -152,7 +161,7 @@ def _kind(response: Response) -> str:
 
 
 def _in_html(
-    response: Response, wanted: Wanted, css: str | None, nofollow: bool
+    response: Response, wanted: Wanted, css: str | None, nofollow: bool, not_pages: list[str]
 ) -> tuple[Iterator[str], Iterator[str] | None]:
     is_scanned = css is None and wanted.keys() <= SCANNED
     page = _read(response) if is_scanned else tree_of(response)
@@ -163,7 +172,8 @@ def _in_html(
     resolver = HrefResolver(response, _base(page, response.url))
     if is_long(response):
         forget_tree(response)
-    return _urls(resolver, found), _urls(resolver, left_out) if left_out else None
+    urls = partial(_urls, resolver, not_pages)
+    return urls(found), urls(left_out) if left_out else None
 
 
 def _read(response: Response) -> Scan | HtmlTree:
@@ -171,26 +181,34 @@ def _read(response: Response) -> Scan | HtmlTree:
     return (None if has_tree(response) else scan_of(response)) or tree_of(response)
 
 
-def _urls(resolver: HrefResolver, written: list[str]) -> Iterator[str]:
-    return chain.from_iterable(_resolved(resolver, iter(written)))
+def _urls(resolver: HrefResolver, not_pages: list[str], written: list[str]) -> Iterator[str]:
+    return chain.from_iterable(_resolved(resolver, not_pages, iter(written)))
 
 
-def _resolved(resolver: HrefResolver, written: Iterator[str]) -> Iterator[list[str]]:
+def _resolved(
+    resolver: HrefResolver, not_pages: list[str], written: Iterator[str]
+) -> Iterator[list[str]]:
     """Yield lists of URLs: cheaper than one by one, and a long page does not block others."""
     known = resolver.known
     while some := list(islice(written, _SOME)):
         yield [
             url
             for href in some
-            if (url := known[href]) or (url is None and (url := _page_url(resolver, href)))
+            if (url := known[href])
+            or (url is None and (url := _page_url(resolver, not_pages, href)))
         ]
 
 
-def _page_url(resolver: HrefResolver, href: str) -> str:
-    """Return the URL of *href*; "" if it leads into this page, or not to a page."""
+def _page_url(resolver: HrefResolver, not_pages: list[str], href: str) -> str:
+    """Return the URL of *href*; "" if it leads into this page, or is added to *not_pages*."""
     href = href.strip(BLANKS)
-    url = "" if resolver.known[href] == "" else resolver(href)
-    return "" if url.startswith(NOT_PAGES) else url
+    if resolver.known[href] == "":
+        return ""
+    url = href if href.startswith(NOT_PAGES) else resolver(href)
+    if url.startswith(NOT_PAGES):
+        not_pages.append(url)
+        return ""
+    return url
 
 
 def _in_sitemap(response: Response) -> Iterator[str]:

@@ -31,9 +31,8 @@ _HTTP = ("http://", "https://")
 #: How many hrefs are kept per site and per folder, how many absolute URLs for all sites, and
 #: their length.
 _MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
-#: The start of hrefs that never lead to another page.
+#: The start of URLs that never lead to a page.
 NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:")
-_NOWHERE = ("#", *NOT_PAGES)
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 
 #: Recent hrefs that are absolute URLs: they lead to the same page from every site.
@@ -45,8 +44,8 @@ class HrefResolver:
     Resolves the hrefs of one page against *base*.
 
     An href that is not a valid URL is returned unchanged: the frontier refuses and counts it.
-    *known* maps simple hrefs to their URLs, those that lead to no other page to "", and all others
-    to None.
+    *known* maps simple hrefs to their URLs, those that lead into their own page to "", and all
+    others to None.
     """
 
     def __init__(self, response: Response, base: str) -> None:
@@ -78,7 +77,7 @@ class _OnSite(dict[str, str | None]):
             url = self.root + href[1:]
         elif _WHOLE.match(href):
             url = _keep(_whole, href, href, _MANY_WHOLE)
-        elif href.startswith(_NOWHERE):
+        elif href.startswith("#"):
             url = ""
         return url if url is None else _keep(self, href, url, _MANY)
 

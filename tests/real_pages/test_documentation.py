@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(1700)]
 #: The first page of the documentation in each package.
 FIRST_PAGES = {
     "cppreference-doc-en-html": "/usr/share/cppreference/doc/html/en/index.html",
-    "libboost1.74-doc": "/usr/share/doc/libboost1.74-doc/doc/html/index.html",
+    "libboost1.81-doc": "/usr/share/doc/libboost1.81-doc/doc/html/index.html",
     "openjdk-17-doc": "/usr/share/doc/openjdk-17-doc/api/index.html",
     "postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html/index.html",
     "python3-doc": "/usr/share/doc/python3-doc/html/index.html",

@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.data import Request
+from crawler.data import Links, Request
 from crawler.testing import Site
 
 HOME = "http://site.test/"
@@ -31,6 +31,21 @@ def test_a_page_gets_its_first_links_followed_and_the_others_counted(
     assert summary.samples["link_limit"][0].endswith(f"/{limit}")
     balanced(summary, pending=0)
     assert caplog.text.count("max_links_per_page") == 1
+
+
+def test_links_of_other_schemes_do_not_count_against_the_limit(build, balanced):
+    def parse(response):
+        if response.url == HOME:
+            yield Links([f"mailto:{n}" for n in range(9)], 1, HOME, "scheme")
+            yield from ["/1", "/2", "/3"]
+
+    scheduler = build(blank, parse, max_links=2)
+    scheduler.start(HOME)
+
+    assert scheduler.join()
+    summary = scheduler.stop()
+    assert (summary.urls.done, summary.urls.turned_away) == (3, {"scheme": 9, "link_limit": 1})
+    balanced(summary, pending=0)
 
 
 def test_each_page_has_the_whole_limit(build):

@@ -24,6 +24,15 @@ def found(body, content_type=HTML, url=URL, headers=(), **options):
     return list(links(page(body, content_type, url, headers), **options))
 
 
+def test_the_page_knows_the_links_that_lead_to_no_page_and_were_asked_for():
+    body = "<a href=/a></a><a href='mailto:a'></a><a href='\ttel:1'></a><a href=#top></a>"
+    one, other = page(body), page(body)
+
+    assert list(links(one)) == list(links(other, deny="tel:")) == ["http://site.test/a"]
+    assert [list(some) for some in one.not_pages] == [["mailto:a", "tel:1"]]
+    assert [list(some) for some in other.replace(status=203).not_pages] == [["mailto:a"]]
+
+
 # -- which elements ---------------------------------------------------------------------------
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..._words import counted
 from ...errors import JobError
 from ...report.reasons import explain
 from ...report.text import printable
@@ -19,6 +20,8 @@ from ..options import JOBS, json_option, verbose_option
 
 if TYPE_CHECKING:
     from ...job.view import Story
+
+_WEB = ("http://", "https://")
 
 
 @click.command()
@@ -38,7 +41,7 @@ def why(url: str, job: str | None, as_json: bool) -> None:
     from ...job.view import find_jobs
 
     met = damaged = False
-    left_out: dict[Path, int] = {}
+    left_out: dict[Path, Mapping[str, int]] = {}
     for path in [job_at(job)] if job else find_jobs(JOBS):
         try:
             stories, left_out[path] = _look_up(path, url)
@@ -52,24 +55,24 @@ def why(url: str, job: str | None, as_json: bool) -> None:
     if not met:
         jobs = "no readable job" if damaged else "no job"
         click.echo(f"crawler: {jobs} has met {printable(url)}", err=True)
-        _print_left_out(left_out)
+        _print_left_out(left_out, "link_limit" if url.startswith(_WEB) else "scheme")
     sys.exit(int(damaged or not met))
 
 
-def _look_up(path: Path, url: str) -> tuple[list[Story], int]:
-    """Return what happened to *url* in a job, and how many links the job has left out unrecorded."""
+def _look_up(path: Path, url: str) -> tuple[list[Story], Mapping[str, int]]:
+    """Return what happened to *url* in a job, and how many URLs the job has turned away."""
     from ...job.view import JobView
 
     with JobView(path) as view:
-        return view.why(url), view.counts().turned_away.get("link_limit", 0)
+        return view.why(url), view.counts().turned_away
 
 
-def _print_left_out(left_out: dict[Path, int]) -> None:
-    """Print which jobs may have left out the URL: links beyond the limit of a page have no record."""
-    for path, number in left_out.items():
-        if number:
-            text = f"it may be one of {number} links that {path} has left out (link_limit)"
-            click.echo(printable(f"{text}: {explain('link_limit')}"), err=True)
+def _print_left_out(turned_away: dict[Path, Mapping[str, int]], reason: str) -> None:
+    """Print which jobs may have left out the URL for *reason*, which leaves no record."""
+    for path, numbers in turned_away.items():
+        if number := numbers.get(reason):
+            text = f"{path} has left out {counted(number, 'link')} unrecorded, maybe this one ({reason})"
+            click.echo(printable(f"{text}: {explain(reason)}"), err=True)
 
 
 def _print_error(path: Path, error: JobError, *, as_json: bool) -> None:

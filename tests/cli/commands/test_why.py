@@ -6,6 +6,7 @@ import pytest
 
 from crawler.data import Link
 from crawler.frontier import Frontier, Scope, SqliteJournal
+from crawler.testing import LoopbackSite
 
 from ..conftest import QUICK, crawler
 
@@ -50,6 +51,17 @@ def test_why_prints_the_history_of_a_url(linked, tmp_path):
     assert "no job has met http://nowhere.test/" in unknown.stderr
 
 
+def test_why_says_that_links_of_other_schemes_are_only_counted(tmp_path):
+    with LoopbackSite({"/": "<a href=mailto:me@site.test>mail</a>"}) as site:
+        report = crawler("crawl", site.url("/"), *QUICK, "--job", "crawls/mail", cwd=tmp_path)
+    mail = crawler("why", "mailto:me@site.test", cwd=tmp_path)
+
+    assert "scheme: mailto:me@site.test" in report.stdout
+    assert mail.returncode == 1
+    left_out = "crawls/mail has left out 1 link unrecorded, maybe this one (scheme): only http"
+    assert left_out in mail.stderr
+
+
 def test_why_says_that_a_url_may_be_among_those_a_page_has_too_many_of(linked, tmp_path):
     limit = ("-s", "max_links_per_page=2")
     crawler("crawl", linked.url("/"), *QUICK, *limit, "--job", "crawls/few", cwd=tmp_path)
@@ -58,7 +70,8 @@ def test_why_says_that_a_url_may_be_among_those_a_page_has_too_many_of(linked, t
     unknown = crawler("why", linked.url("/no-such-page"), cwd=tmp_path)
 
     assert f"link_limit: {linked.url()}" in report.stdout
-    assert "links that crawls/few has left out (link_limit): its page has more" in unknown.stderr
+    left_out = "crawls/few has left out 1 link unrecorded, maybe this one (link_limit): its page"
+    assert left_out in unknown.stderr
     assert "(setting: max_links_per_page)" in unknown.stderr
 
 
