@@ -152,8 +152,18 @@ _PLACES = {
     "compose": ["crawl", "stream"],
 }
 
+#: Names of Scrapy that are not here, for spiders that are ported by `import crawler as scrapy`.
+_INSTEAD = {
+    "Field": "from crawler.items import Field, Item",
+    "FormRequest": "Request(url, form={…}), or page.form('#login', {…}) to fill in a form of a page",
+    "JsonRequest": "Request(url, json={…})",
+    "Selector": "from parsel import Selector",
+    "exceptions": "crawler.DropItem for DropItem, and crawler.errors.Refusal for IgnoreRequest",
+    "signals": "open(), close(), next_request() or on_error() in the spider",
+}
+
 __getattr__ = lazy_names(
-    __name__, {name: place for place, names in _PLACES.items() for name in names}
+    __name__, {name: place for place, names in _PLACES.items() for name in names}, _INSTEAD
 )
 
 

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -90,3 +91,22 @@ def test_each_name_of_a_package_is_imported_at_first_use(part):
 def test_an_unknown_name_of_a_package_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'crawler\.feed' has no attribute 'Nothing'"):
         crawler.feed.Nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("FormRequest", "write Request(url, form={…}), or page.form("),
+        ("Field", "write from crawler.items import Field, Item"),
+        ("signals", "write open(), close()"),
+    ],
+)
+def test_a_name_of_scrapy_that_is_not_here_says_what_to_write_instead(name, remedy):
+    with pytest.raises(AttributeError, match=re.escape(remedy)):
+        getattr(crawler, name)
+    assert not hasattr(crawler, name)
+
+
+def test_other_names_have_no_remedy():
+    with pytest.raises(AttributeError, match="module 'crawler' has no attribute 'Nothing'$"):
+        crawler.Nothing

@@ -42,13 +42,15 @@ COMMANDS = {
 }
 
 
-#: What the commands of Scrapy are called here.
-_SCRAPY_COMMANDS = {
-    "check": "parse",
-    "genspider": "new spider",
-    "runspider": "run",
-    "startproject": "new project",
-    "view": "shell",
+#: What the commands of Scrapy, and others that people look for, are called here.
+_OTHER_NAMES = {
+    "check": "crawler parse",
+    "genspider": "crawler new spider",
+    "resume": "the same command again",
+    "retry": "the same command with --retry-failed",
+    "runspider": "crawler run",
+    "startproject": "crawler new project",
+    "view": "crawler shell",
 }
 
 
@@ -63,8 +65,8 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def _instead_of(self, ctx: click.Context, name: str) -> str:
-        if name in _SCRAPY_COMMANDS:
-            return f"; here it is `crawler {_SCRAPY_COMMANDS[name]}`"
+        if other := _OTHER_NAMES.get(name):
+            return f"; here it is `{other}`" if other.startswith("crawler") else f"; run {other}"
         near = get_close_matches(name, self.list_commands(ctx), 1)
         return f"; did you mean {near[0]!r}?" if near else ""
 

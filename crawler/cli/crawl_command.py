@@ -34,7 +34,7 @@ from .job_files import gates_of, open_job
 from .live_page import open_live_page
 from .live_view import Screen, View, view_on
 from .options import CrawlOptions, is_verbose
-from .report import Rows, history_of, print_errors, print_rows, report_rows, to_dict
+from .report import Rows, history_of, print_errors, print_rows, report_rows, retry_row, to_dict
 from .resume_notice import print_recovered
 from .standard_streams import prints_to_stderr
 
@@ -77,6 +77,7 @@ def crawl_and_exit(
             report=options.report,
             settings=settings,
             page=page,
+            is_lasting=True,
         )
     sys.exit(code)
 
@@ -91,8 +92,13 @@ def run_and_report(
     gates: Sequence[Gate] = (),
     report: Path | None = None,
     page: LivePage | None = None,
+    is_lasting: bool = False,
 ) -> int:
-    """Crawl *spider* to the end, or until interrupted; return the exit code."""
+    """
+    Crawl *spider* to the end, or until interrupted; return the exit code.
+
+    If the job *is_lasting*, the report says how to fetch its failed pages again.
+    """
     job.on_stuck = job.journal.marks.end_process
     # The job writes to its own feeds when a page is settled; the others are written immediately.
     immediate = [feed for feed in feeds if feed not in job.outputs.feeds]
@@ -110,7 +116,7 @@ def run_and_report(
                 page.follow(result.scheduler, progress, job=job.path, stop=interrupts.first.set)
                 click.echo(f"live page: {page.url}", err=True)
             _follow(result, progress, feeds, interrupts, page)
-        _report(result, progress, job, feeds, as_json=as_json)
+        _report(result, progress, job, feeds, as_json=as_json, is_lasting=is_lasting)
     if result.failure is not None:
         click.echo(f"crawler: {printable(result.failure)}", err=True)
     if report is not None:
@@ -120,11 +126,19 @@ def run_and_report(
 
 
 def _report(
-    result: CrawlResult, progress: Progress, job: Job, feeds: Sequence[Feed], *, as_json: bool
+    result: CrawlResult,
+    progress: Progress,
+    job: Job,
+    feeds: Sequence[Feed],
+    *,
+    as_json: bool,
+    is_lasting: bool,
 ) -> None:
     """Print the final report, and keep it in the job for `crawler report`."""
     summary = to_dict(result.summary, result.reason, progress)
     rows = report_rows(result.summary, result.reason, progress, feeds)
+    if is_lasting:
+        rows = [*rows, *retry_row(result.summary.urls)]
     if result.failure is None:
         commits = job.journal.store.commits + 1
         more = history_of(progress)

@@ -30,6 +30,9 @@ def exit_code_of(error: BaseException, *, verbose: bool) -> int:
         return 3
     # If stderr is closed, the exit code is all that is left.
     with suppress(OSError):
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            click.echo(error.format_message(), err=True)
+            return _code(error)
         if verbose:
             trace = "".join(traceback.format_exception(error)).rstrip()
             click.echo(printable_lines(trace), err=True)

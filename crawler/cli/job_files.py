@@ -16,6 +16,7 @@ from ..feed import Feed, WarcWriter, check_feed, local_path
 from ..job.directory import MARKER, STATE, Job
 from ..job.view import JobView, directory_name
 from ..report.gates import Gate
+from ..report.text import listed, printable
 from .options import JOBS, CrawlOptions
 
 
@@ -45,7 +46,9 @@ def open_job(options: CrawlOptions, name: str, records: str) -> tuple[Job, list[
     with ExitStack() as on_error:
         job = on_error.enter_context(Job(path))
         if options.retry_failed is not None:
-            job.retry_failed(*filter(None, options.retry_failed.split(",")))
+            reasons = list(filter(None, options.retry_failed.split(",")))
+            _name_others(path, reasons)
+            job.retry_failed(*reasons)
         feeds = outputs.open(job)
         on_error.pop_all()
     return job, feeds
@@ -89,6 +92,16 @@ def _as_usage_error() -> Iterator[None]:
         yield
     except (ValueError, OSError, CrawlerError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _name_others(path: Path, reasons: Iterable[str]) -> None:
+    """Print which of *reasons* no page of the job has failed for, and those that there are."""
+    with JobView(path) as view:
+        failed = view.counts().failed
+    if others := [reason for reason in reasons if reason not in failed]:
+        there = f"the reasons are {listed(failed)}" if failed else "no page has failed"
+        text = f"{path}: no page has failed for {', '.join(others)}; {there}"
+        click.echo(printable(text), err=True)
 
 
 def _loss(path: Path) -> str:

@@ -14,7 +14,18 @@ def job_at(place: str) -> Path:
     from ..job.directory import STATE
 
     here, below = Path(place), Path(JOBS) / place
-    return below if (below / STATE).is_file() and not (here / STATE).is_file() else here
+    if (here / STATE).is_file():
+        return here
+    if not (below / STATE).is_file() and (alike := _alike(place)):
+        raise click.UsageError(f"no job is called {place!r}; did you mean {' or '.join(alike)}?")
+    return below if (below / STATE).is_file() else here
+
+
+def _alike(place: str) -> list[str]:
+    """Return up to three jobs whose names begin with *place*, as those of a spider with arguments do."""
+    from ..job.view import find_jobs
+
+    return [path.name for path in find_jobs(JOBS) if path.name.startswith(place)][:3]
 
 
 def last_job(root: str) -> Path:

@@ -13,12 +13,12 @@ from rich.text import Text
 from .._words import counted
 from ..errors import CrawlerError
 from ..feed import Feed, Stdout
-from ..frontier import HostFigures
+from ..frontier import HostFigures, UrlCounts
 from ..report.bottleneck import NOTHING, Bottleneck
 from ..report.progress import Progress
 from ..report.queue_figures import QueueFigures
 from ..report.reasons import explain_end
-from ..report.text import listed, printable, printable_lines, size
+from ..report.text import listed, printable, printable_lines, size, total
 from ..result import CrawlResult
 from ..scheduler import Summary
 from ..scheduler.summary import ItemCounts
@@ -56,6 +56,17 @@ def report_rows(summary: Summary, reason: str, progress: Progress, feeds: Iterab
     rows += _outcomes(summary) + _lost_items(summary.items) + error_rows(summary.error_lines)
     rows += _speed(summary) + limit + _slow(progress.slowest_hosts)
     return rows + [("records", _written(feed)) for feed in feeds]
+
+
+def retry_row(urls: UrlCounts) -> Rows:
+    """Return a row that says how to fetch the failed pages again, if there are some."""
+    failed = total(urls.failed)
+    pages = counted(failed, "failed page")
+    return (
+        [("to retry", f"the same command with --retry-failed fetches {pages} again")]
+        if failed
+        else []
+    )
 
 
 def error_rows(lines: Iterable[object]) -> list[tuple[str, str]]:

@@ -6,6 +6,8 @@ import pytest
 from crawler.cli.exit_codes import exit_code_of
 from crawler.errors import CrawlerError, JobError
 
+from .conftest import crawler
+
 
 def ended(error, capsys, *, verbose=False):
     code = exit_code_of(error, verbose=verbose)
@@ -62,3 +64,12 @@ def test_what_a_page_puts_into_a_message_does_not_control_the_terminal(capsys):
     assert "\x1b" not in text
     assert "\x07" not in text
     assert text.count("\n") == 1
+
+
+@pytest.mark.parametrize("group", [[], ["new"]])
+def test_without_a_command_the_help_is_printed_as_it_is(group, tmp_path):
+    ended = crawler(*group, cwd=tmp_path)
+
+    assert ended.returncode == 2
+    assert "\nCommands:\n" in ended.stderr
+    assert "crawler: " not in ended.stderr

@@ -26,8 +26,9 @@ def jobs(directory: str, as_json: bool) -> None:
     """List the jobs in a directory and the progress of each.
 
     Each `crawler crawl` and `crawler run` works in a job directory: one below ./crawls, or the one
-    that --job names. Run the same command again to continue the job. This command exits with 1 if
-    a job cannot be read; it lists the others.
+    that --job names. Run the same command again to continue the job, and with --retry-failed to
+    fetch its failed pages again. This command exits with 1 if a job cannot be read; it lists the
+    others.
 
     Example: crawler jobs crawls --json
     """

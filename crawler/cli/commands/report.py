@@ -39,6 +39,8 @@ def report(job: str | None, html: Path | None, as_json: bool) -> None:
     used last. If the job is running, or its process was killed, the report has only the figures
     that are certain: the outcomes of the URLs that are settled.
 
+    To fetch the failed pages of a job again, run its command once more with --retry-failed.
+
     Example: crawler report example.org --html report.html
     """
     from ...job.view import JobView

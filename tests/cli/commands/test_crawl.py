@@ -165,6 +165,20 @@ def test_failed_pages_are_fetched_again_when_that_is_asked_for(tmp_path, option,
     assert json.loads(again.stdout)["downloaders"][0]["called"] == fetched
 
 
+def test_reports_say_how_to_fetch_the_failed_pages_again(tmp_path):
+    run = ("crawl", "http://127.0.0.1:9/", "-s", "retries=1", "-s", "robots=no", "--job", "a-1")
+    first = crawler(*run, cwd=tmp_path)
+    report = crawler("report", "a-1", cwd=tmp_path)
+    retried = crawler(*run, "--retry-failed=dns", cwd=tmp_path)
+    unknown = crawler("retry", "a-1", cwd=tmp_path)
+
+    hint = "to retry      the same command with --retry-failed fetches 1 failed page again"
+    assert hint in first.stdout
+    assert hint in report.stdout
+    assert "a-1: no page has failed for dns; the reasons are connect 1" in retried.stderr
+    assert "run the same command with --retry-failed" in unknown.stderr
+
+
 def test_a_site_that_answers_only_with_errors_is_no_success(tmp_path):
     quick = ("--delay", "0", "-s", "retries=1", "-s", "politeness.throttle=0.01", "-O", "x.jsonl")
     with LoopbackSite({"/": Reply(500, body='<a href="/a">'), "/a": Reply(500)}) as site:
