@@ -108,5 +108,5 @@ def test_a_name_of_scrapy_that_is_not_here_says_what_to_write_instead(name, reme
 
 
 def test_other_names_have_no_remedy():
-    with pytest.raises(AttributeError, match="module 'crawler' has no attribute 'Nothing'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'Nothing'$"):
         crawler.Nothing
