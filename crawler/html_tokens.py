@@ -32,8 +32,10 @@ _FEW_ATTRIBUTES = rf"(?:{_SEPARATOR}*+{ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+{_SEPA
 _USUAL = (
     rf"""{_SEPARATOR}[^>"'=]{{0,24}}+(?:(?<![\t\n\f\r /"])="[^"]*+"[^>"'=]{{0,24}}+){{0,38}}+"""
 )
+#: The simplest of them: names of lower case, and one blank or more before each.
+_SIMPLE = rf"""(?:{BLANK}++[a-z-]++="[^"]*+"){{1,38}}+"""
 #: The end of a tag after its name, if the tag has few enough attributes.
-TAG_END = rf"(?:>|{_USUAL}>|(?={_SEPARATOR}){_FEW_ATTRIBUTES}>)"
+TAG_END = rf"(?:>|{_SIMPLE}>|{_USUAL}>|(?={_SEPARATOR}){_FEW_ATTRIBUTES}>)"
 #: A comment, after its "<".
 COMMENT = r"!--(?:-?+>|(?:!>)?+(?:[^>]*+>(?<!-->)(?<!--!>))*+[^>]*+>)"
 #: What is read as a comment too: a doctype, an instruction, an end tag without a name.

@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.charset import decode
-from crawler.spider.html_scan import SCANNED, scan
+from crawler.data import Request, Response
+from crawler.spider.html_scan import SCANNED, scan, scan_of
 from crawler.spider.html_tree import HtmlTree
 
 LINK = "<a href='/found'>here</a>"
@@ -53,7 +54,6 @@ DIFFICULT = {
     "a script that does not end": f"<script>{LINK}",
     "a script in a comment in a script": f"<script><!--<script></script>{LINK}",
     "a tag that does not end": f'{LINK}<a href="/x',
-    "null": f"<a href=/\0>x</a>{LINK}",
 }
 
 
@@ -95,6 +95,14 @@ def test_a_long_ordinary_page_needs_no_parser():
 @pytest.mark.parametrize("name", DIFFICULT)
 def test_a_difficult_page_is_left_to_the_parser(name):
     assert scan(DIFFICULT[name]) is None
+
+
+@pytest.mark.parametrize(("null", "is_scanned"), [("\0", False), ("&#0;", True)])
+def test_a_page_with_null_is_left_to_the_parser(null, is_scanned):
+    body = f"<p>{null}</p>{LINK}".encode()
+    response = Response("http://a.example/", 200, {}, body, Request("http://a.example/"), 0.1)
+
+    assert (scan_of(response) is not None) is is_scanned
 
 
 HREFS = ["/x", "y", "", " /b ", "/&amp;", "/&lt&copy=1", "/\r\n", "&#65;", "?q=1&r", "/>", "#"]
