@@ -106,7 +106,7 @@ class Run:
             self.frontier.pause()
             self._feeders.kill(timeout=_UNWIND)
             self._visits.give_back_all(self.requests)
-            self._visits.quiet.wait(timeout)
+            self._visits.end(timeout)
         finally:
             self._cancel()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import gevent
 from gevent.event import Event
 from gevent.lock import Semaphore
 
@@ -73,9 +74,8 @@ class Visits:
     All visits, each from take() until its request is settled or back in the frontier.
 
     A worker that holds a datum closes the visit once, when it has finished with the datum; data
-    that it has passed on keep the visit open. *quiet* is set while there is no visit. When the
-    visits are *ending*, one that is interrupted has not failed: its request goes back to the
-    frontier.
+    that it has passed on keep the visit open. When the visits are *ending*, one that is
+    interrupted has not failed: its request goes back to the frontier.
     """
 
     def __init__(
@@ -86,16 +86,15 @@ class Visits:
         receiving: Callable[[], int] = int,
     ) -> None:
         self.ending = False
-        self.quiet = Event()
-        self.quiet.set()
         self.analyses = AnalysisTurns(frontier)
         self._frontier = frontier
-        self._number = 0
         #: The number of data of all visits, and of those whose worker waits for another visit.
         self._data = self._waiting = 0
         #: One slot for each download worker that is free.
         self._slots = Semaphore(downloads)
         self._room = Event()
+        #: Set when a datum is finished, or its worker begins to wait, while the visits are ending.
+        self._moved = Event()
         self.memory = MemoryGuard(limits, self._room.set, receiving)
 
     def take(self) -> Visit:
@@ -112,9 +111,7 @@ class Visits:
         except BaseException:
             self._slots.release()
             raise
-        self._number += 1
         self._data += 1
-        self.quiet.clear()
         return visit
 
     def hand(self, visit: Visit, datum: T, pool: Pool[tuple[Visit, T]]) -> None:
@@ -138,16 +135,29 @@ class Visits:
         """Count one datum of *visit* as finished; settle its request if that was the last one."""
         visit.open -= 1
         self._data -= 1
+        if self.ending:
+            self._moved.set()
         if visit.open:
             return
         self.end_download(visit)
         if not visit.taken.is_over:
             self._frontier.settle(visit.taken, visit.outcome)
-        self._number -= 1
         self.memory.held -= visit.size
         self._room.set()
-        if not self._number:
-            self.quiet.set()
+
+    def end(self, timeout: float) -> None:
+        """
+        Wait until all visits are over, after no more are begun; *timeout* seconds at most.
+
+        Workers that wait for a request that has not been taken would wait for ever: when all that is
+        left waits so, this returns.
+        """
+        with gevent.Timeout(timeout, exception=False):
+            gevent.sleep(0)  # a worker that has its answer runs first
+            while self._data > self._waiting:
+                self._moved.clear()
+                self._moved.wait()
+                gevent.sleep(0)
 
     def give_back(self, visit: Visit) -> None:
         """Put the request of *visit* back into the frontier, unless it is settled or back already."""
@@ -196,6 +206,8 @@ class Visits:
         visit.waiting += number
         self._waiting += number
         self.weigh(visit, number * _WAITING)
+        if self.ending:
+            self._moved.set()
 
     def _wait_for_room(self) -> None:
         """Wait while memory is short and a datum can still make progress, and so free some."""

@@ -244,3 +244,61 @@ def test_it_works_from_outside_the_crawl_too(build):
     assert scheduler.fetch(HOME + "more").text == "more"
     gate.set()
     assert scheduler.join()
+
+
+@pytest.mark.parametrize("stage", ["parser", "processor"])
+def test_stopping_does_not_wait_for_a_worker_whose_page_is_not_fetched_any_more(build, stage):
+    site = Site({"/": "home", "/more": "more"})
+    arrived, paused, asks = Event(), Event(), Event()
+
+    def ask():
+        arrived.set()
+        paused.wait()
+        asks.set()
+        scheduler.fetch(HOME + "more")
+
+    def parse(response):
+        if stage == "parser":
+            ask()
+        return [{"n": 1}]
+
+    def process(item):
+        if stage == "processor":
+            ask()
+        return item
+
+    scheduler = build(site, parse, processors=[process])
+    scheduler.start(HOME)
+    with gevent.Timeout(120):
+        arrived.wait()
+        scheduler.pause()
+        paused.set()
+        asks.wait()
+        summary = scheduler.stop(10_000)
+
+    assert (summary.urls.pending, summary.urls.failed) == (2, {})
+    assert summary.items.processed == 0
+
+
+def test_a_page_in_flight_is_waited_for_and_the_parser_that_wants_it_goes_on(build):
+    arrived, answer = Event(), Event()
+
+    def fetch(request):
+        if request.url.endswith("more"):
+            arrived.set()
+            answer.wait()
+        return Site({"/": "", "/more": "more"})(request)
+
+    def parse(response):
+        yield {"text": scheduler.fetch(HOME + "more").text}
+
+    scheduler = build(fetch, parse)
+    scheduler.start(HOME)
+    with gevent.Timeout(120):
+        arrived.wait()
+        stop = gevent.spawn(scheduler.stop, 10_000)
+        scheduler.wait(Status.STOPPING)
+        answer.set()
+        summary = stop.get()
+
+    assert (summary.urls.done, summary.urls.pending, summary.items.processed) == (2, 0, 1)

@@ -11,6 +11,8 @@ from crawler.scheduler.page_size import LARGE
 from crawler.scheduler.visits import Visits
 
 URL = "http://site.test/"
+#: Longer than any test may take.
+GUARD = 10_000
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def test_a_visit_ends_with_the_last_of_its_data(frontier, visits):
 
     visits.close(pool.get()[0])
     assert frontier.view.counts().done == 1
-    assert visits.quiet.is_set()
+    visits.end(GUARD)
 
 
 def test_the_first_failure_is_the_outcome(frontier, visits):
@@ -80,7 +82,7 @@ def test_a_request_goes_back_once_however_many_of_its_data_wait(frontier, visits
 
     assert len(frontier.view) == 1
     assert frontier.view.counts().pending == 1
-    assert visits.quiet.is_set()
+    visits.end(GUARD)
 
 
 def test_there_is_room_again_when_what_was_held_is_gone(frontier, visits):
@@ -210,3 +212,15 @@ def test_a_worker_that_waits_takes_memory(frontier, visits):
         assert visits.memory.held > 0
     assert visits.memory.held == 0
     visits.close(visit)
+
+
+def test_visits_that_all_wait_for_requests_that_nobody_takes_have_an_end(frontier, visits):
+    visit, other = begun(frontier, visits), begun(frontier, visits, URL + "other")
+    visits.ending = True
+    end = gevent.spawn(visits.end, GUARD)
+    gevent.sleep(0)
+    with visits.waiting(visit):
+        gevent.sleep(0)
+        assert not end.ready()  # the other one may still answer it
+        visits.close(other)
+        end.join()
