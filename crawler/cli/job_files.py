@@ -12,7 +12,7 @@ import click
 
 from .._words import counted
 from ..errors import CrawlerError, JobError
-from ..feed import Feed, WarcWriter, check_feed, local_path
+from ..feed import Feed, WarcWriter, check_feed, check_place, local_path
 from ..job.directory import MARKER, STATE, Job
 from ..job.view import JobView, directory_name
 from ..report.gates import Gate
@@ -73,7 +73,7 @@ class Outputs:
             for name, _ in self.feeds:
                 check_feed(name)
             if self.archive is not None:
-                WarcWriter.check(self.archive)
+                check_place(WarcWriter.check(self.archive))
 
     def open(self, job: Job) -> list[Feed]:
         """Open all of them in *job*, which closes them."""

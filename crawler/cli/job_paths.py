@@ -25,7 +25,8 @@ def _alike(place: str) -> list[str]:
     """Return up to three jobs whose names begin with *place*, as those of a spider with arguments do."""
     from ..job.view import find_jobs
 
-    return [path.name for path in find_jobs(JOBS) if path.name.startswith(place)][:3]
+    start = place.lower()
+    return [path.name for path in find_jobs(JOBS) if path.name.lower().startswith(start)][:3]
 
 
 def last_job(root: str) -> Path:

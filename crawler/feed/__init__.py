@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .formats import check_feed, open_feed
     from .jsonl import JsonLines
     from .jsonl_gzip import JsonLinesGzip
-    from .output import Feed, FeedError, Output, OutputClosed, local_path
+    from .output import Feed, FeedError, Output, OutputClosed, check_place, local_path
     from .parquet import Parquet
     from .record import as_record
     from .sqlite import Sqlite
@@ -36,6 +36,7 @@ __all__ = [
     "WarcWriter",
     "as_record",
     "check_feed",
+    "check_place",
     "local_path",
     "open_feed",
 ]
@@ -57,6 +58,7 @@ __getattr__ = lazy_names(
         "WarcWriter": "warc.writer",
         "as_record": "record",
         "check_feed": "formats",
+        "check_place": "output",
         "local_path": "output",
         "open_feed": "formats",
     },

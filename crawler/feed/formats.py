@@ -11,7 +11,7 @@ from .feed_spec import FeedSpec
 from .jsonl import JsonLines
 from .jsonl_gzip import JsonLinesGzip
 from .numbered_files import NumberedFiles
-from .output import Feed
+from .output import Feed, check_place
 from .parquet import Parquet
 from .sqlite import Sqlite
 from .stdout import Stdout
@@ -46,7 +46,10 @@ def open_feed(spec: str, *, append: bool = False, position: int | None = None) -
 def check_feed(spec: str) -> None:
     """Raise the error that open_feed() would for this *spec*, as far as it is known beforehand."""
     wanted = FeedSpec.parse(spec)
-    (Stdout if wanted.path == "-" else _FEEDS[wanted.format]).check(wanted.path)
+    if wanted.path == "-":
+        Stdout.check(wanted.path)
+    else:
+        check_place(_FEEDS[wanted.format].check(wanted.path))
 
 
 def _opened(spec: FeedSpec, *, append: bool, position: int | None) -> Feed:

@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self, TypeVar
 
 from .._words import counted
@@ -34,6 +35,22 @@ def local_path(path: str | os.PathLike[str]) -> Path:
             "when the crawl has ended, or write the records to stdout (-o -) and pipe them on"
         )
     return Path(path)
+
+
+def check_place(path: Path) -> None:
+    """Raise OSError if no file can be written at *path*, without a change of anything there."""
+    if path.exists():
+        if path.is_file() or path.is_dir():  # a pipe would wait for its reader
+            path.open("ab").close()
+        return
+    # Directories that are missing are made when the file is opened.
+    place = next(above for above in path.absolute().parents if above.exists())
+    try:
+        TemporaryFile(dir=place).close()
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{error.strerror}: no file can be made there", str(place)
+        ) from None
 
 
 class Output(ABC):

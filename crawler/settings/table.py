@@ -264,7 +264,12 @@ SECTIONS = {
         ),
     ),
     "Limits of the crawl": (
-        Setting("max_pages", or_none(COUNT), "Stop after this many pages.", "budget.pages"),
+        Setting(
+            "max_pages",
+            or_none(COUNT),
+            "Stop after this many pages. A page that redirects counts as one, also if it leads to a page that was met before.",
+            "budget.pages",
+        ),
         Setting(
             "max_bytes", or_none(BYTES), "Stop after downloading this many bytes.", "budget.bytes"
         ),

@@ -114,6 +114,10 @@ def test_a_url_after_retry_failed_is_not_taken_for_a_reason(linked, tmp_path):
     [
         (("-O", "o.xyz"), "'o.xyz' does not name a format"),
         (("-O", "one.jsonl", "-O", "s3://bucket/x.jsonl"), "'s3://bucket/x.jsonl' is a URL"),
+        (("-O", "/proc/x.csv"), "no file can be made there: '/proc'"),
+        (("-O", "one.jsonl/x/y.csv"), "Not a directory"),
+        (("-O", "a:jsonl"), "Is a directory: 'a'"),
+        (("--warc", "/proc/no/x.warc"), "no file can be made there: '/proc'"),
         (("--warc", "x.zip"), "'x.zip' is not the name of an archive"),
         (("--warc", "s3://bucket/x.warc"), "'s3://bucket/x.warc' is a URL"),
         (("--report", "nowhere/x.json"), "nowhere is no directory"),

@@ -19,10 +19,10 @@ def test_a_bare_name_is_a_job_below_crawls(linked, tmp_path):
 def test_the_name_of_a_spider_leads_to_its_jobs_with_arguments(linked, tmp_path):
     crawler("crawl", linked.url("/20"), *QUICK, "--job", "crawls/mine-1", cwd=tmp_path)
 
-    unknown = crawler("report", "mine", cwd=tmp_path)
+    unknown = crawler("report", "Mine", cwd=tmp_path)
 
     assert unknown.returncode == 2
-    assert "no job is called 'mine'; did you mean mine-1?" in unknown.stderr
+    assert "no job is called 'Mine'; did you mean mine-1?" in unknown.stderr
 
 
 def test_a_job_here_goes_before_one_below_crawls(linked, tmp_path):

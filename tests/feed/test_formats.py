@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,15 @@ def test_chosen_fields_are_columns_from_the_start(tmp_path):
         feed({"b": 2})
 
     assert (tmp_path / "a.csv").read_text().splitlines() == ["c,a", ",1", ","]
+
+
+def test_a_check_changes_nothing_and_does_not_wait_for_the_reader_of_a_pipe(tmp_path):
+    pipe, there = tmp_path / "pipe.jsonl", tmp_path / "there.csv"
+    os.mkfifo(pipe)
+    there.write_text("kept")
+
+    for path in (pipe, there, tmp_path / "new/deep/x.sqlite"):
+        check_feed(str(path))
+
+    assert sorted(tmp_path.rglob("*")) == [pipe, there]
+    assert there.read_text() == "kept"
