@@ -50,7 +50,8 @@ def _followed(request: Request, response: Response) -> Request:
 
     hop = next_hop(request, response)
     first = hop.redirects[0]
-    if hop.url in hop.redirects and hop.method == request.method:  # not GET after a POST
+    is_same = hop.url in hop.redirects and hop.method == request.method  # not GET after a POST
+    if is_same and "set-cookie" not in response.headers:
         raise click.ClickException(
             f"{first}: redirect_loop: {request.url} redirects to {hop.url} again"
         )

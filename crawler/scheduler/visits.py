@@ -152,7 +152,7 @@ class Visits:
         Workers that wait for a request that has not been taken would wait for ever: when all that is
         left waits so, this returns.
         """
-        with gevent.Timeout(timeout, exception=False):
+        with gevent.Timeout(timeout, False):  # type: ignore[arg-type]  # the stubs do not know False
             gevent.sleep(0)  # a worker that has its answer runs first
             while self._data > self._waiting:
                 self._moved.clear()

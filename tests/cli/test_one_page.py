@@ -68,3 +68,15 @@ def test_a_server_that_wants_a_digest_gets_one_by_the_setting(tmp_path, monkeypa
     assert "answered 401: it wants a digest instead" in basic.stderr
     assert "-s auth=digest" in basic.stderr
     assert (digest.returncode, digest.stdout) == (0, "in"), digest.stderr
+
+
+def test_a_redirect_to_itself_with_a_cookie_is_followed(tmp_path):
+    def page(request):
+        if "seen=1" in request.headers.get("cookie", ""):
+            return Reply(body="the page")
+        return Reply(302, {"location": "/", "set-cookie": "seen=1"})
+
+    with LoopbackSite({"/": page}) as site:
+        done = crawler("fetch", site.url("/"), cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "the page"), done.stderr

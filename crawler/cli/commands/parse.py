@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from ...spider import Spider
 
 
+def _object(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Any:
+    """Return the JSON object in *text*; an empty one if none is given."""
+    try:
+        value = json.loads(text or "{}")
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise click.BadParameter(f"""an object is needed, such as '{{"page": 2}}', not {text!r}""")
+    return value
+
+
 @click.command()
 @click.argument("url")
 @click.argument("spider", metavar="SPIDER.py[:NAME]")
@@ -27,6 +38,8 @@ if TYPE_CHECKING:
 @click.option(
     "-a", "arguments", multiple=True, metavar="NAME=VALUE", help="Give the spider an attribute."
 )
+@click.option("--cb-kwargs", callback=_object, metavar="JSON", help="Arguments of the callback.")
+@click.option("--meta", callback=_object, metavar="JSON", help="The meta of the request.")
 @json_option
 @common_options
 def parse(
@@ -34,6 +47,8 @@ def parse(
     spider: str,
     callback: str,
     arguments: Sequence[str],
+    cb_kwargs: dict[str, Any],
+    meta: dict[str, Any],
     as_json: bool,
     assigned: Sequence[str],
 ) -> None:
@@ -43,10 +58,12 @@ def parse(
     item or a request. With --json each line is an object with one key, item or request. The
     command exits with 1 if the callback fails.
 
-    Example: crawler parse https://quotes.example/ quotes.py -c parse_author
+    Example: crawler parse https://quotes.example/ quotes.py -c parse_page --cb-kwargs '{"page": 2}'
     """
+    from ...data import Request
+
     loaded = load_spider(spider, arguments)
-    response = fetch_page(url, assigned)
+    response = fetch_page(Request(url, cb_kwargs=cb_kwargs, meta=meta), assigned)
     failure = None
     try:
         for found in printing_to_stderr(_findings(loaded, callback, response)):

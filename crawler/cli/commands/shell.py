@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 def shell(url: str, assigned: Sequence[str]) -> None:
     """Fetch a page and open a Python prompt on it: that of IPython, if it is installed.
 
-    Try response.css("title::text").get(), or list(response.links()). view() shows the page in a
-    browser, as the crawler has it: without scripts. fetch(url) fetches another page.
+    Try response.css("title::text").get(), or list(response.links()); page is the same. view() shows
+    it in a browser, as the crawler has it: without scripts. fetch(url) fetches another page.
 
     Example: crawler shell https://example.org
     """
     from ...spider import Page
 
     def fetch(address: str) -> Page:
-        """Fetch another page and assign it to `response`."""
-        names["response"] = page = Page.of(fetch_page(address, assigned))
+        """Fetch another page and assign it to `response` and `page`."""
+        names["response"] = names["page"] = page = Page.of(fetch_page(address, assigned))
         return page
 
     def view(page: Page | None = None) -> None:

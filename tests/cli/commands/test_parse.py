@@ -36,3 +36,19 @@ def test_a_callback_that_fails_or_is_missing_is_an_error_of_one_line(titles, tmp
     assert failed.stdout == 'item     {"n": 1}\n'
     assert "KeyError: 'price'" in failed.stderr
     assert "Broken has no callback 'parse_item'" in missing.stderr
+
+
+def test_a_callback_gets_its_arguments_and_meta(titles, tmp_path):
+    (tmp_path / "pages.py").write_text(
+        "from crawler import Spider\n\nclass Pages(Spider):\n"
+        "    def parse(self, page, number):\n        yield {'n': number, 'm': page.meta['m']}\n"
+    )
+    run = ("parse", titles.url(), "pages.py", "--meta", '{"m": 1}')
+
+    done = crawler(*run, "--cb-kwargs", '{"number": 2}', cwd=tmp_path)
+    wrong = [crawler(*run, "--cb-kwargs", text, cwd=tmp_path) for text in ("[2]", "{number: 2}")]
+
+    assert done.stdout == 'item     {"n": 2, "m": 1}\n'
+    assert [one.returncode for one in wrong] == [2, 2]
+    assert "an object is needed" in wrong[0].stderr
+    assert "is not JSON" in wrong[1].stderr

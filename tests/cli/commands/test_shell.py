@@ -22,9 +22,11 @@ def typed(url, tmp_path, *lines, **environ):
 
 
 def test_the_shell_has_the_page(titles, tmp_path):
-    done = typed(titles.url("/a"), tmp_path, "print('title is', response.css('title::text').get())")
+    lines = ("print('title is', response.css('title::text').get())", "print(page is response)")
+    done = typed(titles.url("/a"), tmp_path, *lines)
 
     assert "title is A" in done.stdout
+    assert "True" in done.stdout
 
 
 def test_view_shows_the_page_in_the_browser_of_the_user(titles, tmp_path):
