@@ -173,8 +173,8 @@ def _with_cookies(
 
 
 def fetch_with(client: Fetch, settings: Settings) -> Fetch:
-    """Return *client* with the login, the header fields and the proxy of *settings*."""
-    return Middlewares(client, _set_by(settings))
+    """Return *client* with the login, the header fields, the proxy and the cookies of *settings*."""
+    return Middlewares(client, _with_cookies(list(_set_by(settings)), settings, None))
 
 
 def _set_by(settings: Settings) -> Iterator[DownloadMiddleware]:
