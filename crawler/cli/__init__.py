@@ -37,6 +37,7 @@ COMMANDS = {
     "run": "Crawl with the spider in a file.",
     "settings": "Print the settings in force, all of them or the NAMES given.",
     "shell": "Fetch a page and open a Python prompt on it.",
+    "task": "Run the tasks of a portal from a program or a terminal.",
     "urls": "Print every URL that a job has met, with its outcome.",
     "why": "Explain what happened to a URL, and why.",
 }

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from ..store.tasks import Task
+from ..store.tasks import Task, wrong_cron
 
 #: Seconds after which a time was missed, and after which it is not made up for.
 _ON_TIME, _LATEST = 90.0, 3600.0
@@ -18,6 +18,13 @@ def next_times(cron: str, zone: ZoneInfo, after: float, most: int = 5) -> list[d
     """Return the next times of a cron line, in its zone."""
     start = datetime.fromtimestamp(after, zone)
     return list(islice(CronSim(cron, start), most))
+
+
+def task_times(task: Task, after: float, most: int) -> list[float]:
+    """Return the next times of a task; none if its timetable is off or wrong."""
+    if not task.cron or not task.enabled or wrong_cron(task.cron):
+        return []
+    return [at.timestamp() for at in next_times(task.cron, task.tzinfo, after, most)]
 
 
 def due_time(task: Task, checked: float, now: float) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
@@ -11,12 +13,16 @@ from werkzeug.exceptions import HTTPException
 from ..rendering import render, static
 from ..runs.log_keeper import LogKeeper
 from ..runs.runner import Runner
+from ..runs.steering import Steering
 from ..store.database import Database
+from .answers import Problem
+from .api import Api
 from .log_pages import LogPages
 from .run_pages import RunPages
 from .task_pages import TaskPages
+from .token_pages import TokenPages
 from .user_pages import UserPages
-from .visitor import PUBLIC, Route, Visitors
+from .visitor import PUBLIC, Route, Visitors, is_api
 
 _TYPES = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FORM = 65536
@@ -29,14 +35,17 @@ def portal_app(
     app.config["MAX_CONTENT_LENGTH"] = _MOST_FORM
     app.register_error_handler(HTTPException, _error)
     visitors.watch(app)
+    steering = Steering(database, runner)
     pages = (
         UserPages(visitors, database),
+        TokenPages(visitors),
         TaskPages(database, spiders),
-        RunPages(database, runner),
+        RunPages(database, runner, steering),
         LogPages(database, keeper),
     )
-    _add(app, visitors, Route("/files/<name>", "GET", _file, PUBLIC))
-    for route in chain.from_iterable(each.routes() for each in pages):
+    routes = list(chain.from_iterable(each.routes() for each in pages))
+    routes += Api(database, steering, routes).routes()
+    for route in (Route("/files/<name>", "GET", _file, PUBLIC), *routes):
         _add(app, visitors, route)
     return app
 
@@ -54,6 +63,9 @@ def _file(name: str) -> Response:
 
 
 def _error(error: HTTPException) -> Response:
-    text = error.description or error.name
-    page = render("site/message.html", code=error.code, text=text, session=g.get("session"))
-    return Response(page, error.code or 500)
+    text, code = error.description or error.name, error.code or 500
+    if is_api():
+        problem = asdict(Problem(error.name, code, text))
+        return Response(json.dumps(problem), code, mimetype="application/problem+json")
+    page = render("site/message.html", code=code, text=text, session=g.get("session"))
+    return Response(page, code)

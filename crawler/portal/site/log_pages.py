@@ -19,7 +19,7 @@ from ..runs.log_keeper import LogKeeper
 from ..runs.log_search import LogQuery
 from ..store.database import Database
 from ..store.runs import Run, Runs
-from ..store.tasks import Tasks
+from .answers import LogAnswer
 from .visitor import Route, session
 
 Value = TypeVar("Value")
@@ -34,7 +34,7 @@ _FILTERS = ("words", "level", "request", "host", "since", "until", "zone")
 
 class LogPages:
     def __init__(self, database: Database, keeper: LogKeeper) -> None:
-        self._runs, self._tasks = Runs(database), Tasks(database)
+        self._runs = Runs(database)
         self._keeper = keeper
 
     def routes(self) -> list[Route]:
@@ -42,7 +42,15 @@ class LogPages:
             Route("/runs/<int:run>/log", "GET", self.page, "viewer"),
             Route("/runs/<int:run>/log/events", "GET", self.events, "viewer"),
             Route("/runs/<int:run>/log/download", "GET", self.download, "viewer"),
-            Route("/api/v1/runs/<int:run>/logs", "GET", self.as_json, "viewer"),
+            Route(
+                "/api/v1/runs/<int:run>/logs",
+                "GET",
+                self.as_json,
+                "viewer",
+                "Lines of the log.",
+                LogAnswer,
+                (*_FILTERS, "before", "after", "around", "most"),
+            ),
         ]
 
     def page(self, run: int) -> str:
@@ -53,7 +61,7 @@ class LogPages:
         return render(
             "site/log.html",
             row=found,
-            name=self._name(found),
+            name=self._runs.name(found),
             lines=lines,
             query=query,
             given=request.args,
@@ -78,7 +86,7 @@ class LogPages:
     def download(self, run: int) -> Response:
         """Send all lines as JSON, one line each."""
         found = self._found(run)
-        name = f"{self._name(found).replace(' #', '-')}.log.jsonl"
+        name = f"{self._runs.name(found).replace(' #', '-')}.log.jsonl"
         answer = Response(self._all(found), mimetype="application/x-ndjson")
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return answer
@@ -127,10 +135,6 @@ class LogPages:
             raise NotFound("There is no such run.")
         return found
 
-    def _name(self, run: Run) -> str:
-        task = self._tasks.find(run.task)
-        return f"{task.name if task else '?'} #{run.number}"
-
 
 def _query() -> LogQuery:
     """Return the query that the request asks for; what is not a number or time does not count."""
@@ -172,7 +176,7 @@ def _last(lines: list[LogLine]) -> int:
 
 def _to_dict(line: LogLine) -> dict[str, Any]:
     at = datetime.fromtimestamp(line.at, UTC).isoformat(timespec="milliseconds")
-    fields = {name: value for name, value in asdict(line).items() if value != ""}
+    fields = {name: value for name, value in asdict(line).items() if name != "at"}
     return {"ts": at} | fields | {"level": line.level_name}
 
 

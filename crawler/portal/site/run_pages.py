@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from typing import TypeVar
 
 import gevent
 from flask import Response, jsonify, redirect, request, send_file
-from werkzeug.exceptions import Conflict, NotFound, ServiceUnavailable
+from werkzeug.exceptions import Conflict, NotFound
 
-from ...errors import JobError
+from ...errors import JobError, StateError
 from ...frontier import UrlCounts
 from ...job.view import JobView, Story
 from ..comparison import comparison
@@ -21,6 +20,7 @@ from ..rendering import render, sections, why_page
 from ..runs.live_client import LiveClient
 from ..runs.process import RunProcess
 from ..runs.runner import Runner
+from ..runs.steering import Steering
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Task, Tasks
@@ -33,10 +33,10 @@ _MOST_URL = 4000
 
 
 class RunPages:
-    def __init__(self, database: Database, runner: Runner) -> None:
+    def __init__(self, database: Database, runner: Runner, steering: Steering) -> None:
         self._runs, self._tasks = Runs(database), Tasks(database)
-        self._database = database
         self._runner = runner
+        self._steering = steering
         self._updates = RunUpdates(self._found, self._figures)
 
     def routes(self) -> list[Route]:
@@ -48,9 +48,23 @@ class RunPages:
             Route("/runs/<int:run>/pause", "POST", self.pause, "operator"),
             Route("/runs/<int:run>/resume", "POST", self.resume, "operator"),
             Route("/runs/<int:run>/stop", "POST", self.stop, "operator"),
-            Route("/runs/<int:run>/continue", "POST", self.go_on, "operator"),
+            Route("/runs/<int:run>/restart", "POST", self.restart, "operator"),
             Route("/compare", "GET", self.compare, "viewer"),
-            Route("/api/v1/runs/<int:run>/figures", "GET", self.figures_as_json, "viewer"),
+            Route(
+                "/api/v1/runs/<int:run>/figures",
+                "GET",
+                self.figures_as_json,
+                "viewer",
+                "Its figures.",
+            ),
+            Route(
+                "/api/v1/runs/<int:run>/why",
+                "GET",
+                self.why_as_json,
+                "viewer",
+                "What happened to a URL.",
+                query=("url",),
+            ),
         ]
 
     def page(self, run: int) -> str:
@@ -76,10 +90,17 @@ class RunPages:
         return jsonify(self._figures(self._found(run)).to_dict())
 
     def why(self, run: int) -> str:
-        found, url = self._found(run), request.args.get("url", "").strip()[:_MOST_URL]
-        process = self._runner.process(found)
-        stories = _in_a_thread(_stories, process, url) if url else []
-        return why_page(self._name(found), url, stories, files="/files/")
+        url, stories = self._asked(run)
+        return why_page(self._runs.name(self._found(run)), url, stories, files="/files/")
+
+    def why_as_json(self, run: int) -> Response:
+        return jsonify([story.to_dict() for story in self._asked(run)[1]])
+
+    def _asked(self, run: int) -> tuple[str, list[Story]]:
+        """Return the URL that is asked for, and what happened to it."""
+        process = self._runner.process(self._found(run))
+        url = request.args.get("url", "").strip()[:_MOST_URL]
+        return url, _in_a_thread(_stories, process, url) if url else []
 
     def output(self, run: int) -> Response:
         path = self._output(self._found(run))
@@ -96,43 +117,28 @@ class RunPages:
     def resume(self, run: int) -> Response:
         return self._steer(run, "resume")
 
-    def stop(self, run: int) -> Response:
-        found = self._found(run)
-        self._write_down("stop", found)
-        if found.state == "queued":
-            self._runs.end(found, "stopped", None, time())
-        self._runner.process(found).stop()
-        return redirect("./", 303)
+    def restart(self, run: int) -> Response:
+        return self._steer(run, "restart")
 
-    def go_on(self, run: int) -> Response:
-        """Queue a run that continues the job of this one."""
-        found = self._found(run)
-        task = self._tasks.find(found.task)
-        if found.is_active or task is None:
-            raise Conflict("This run is not over.")
-        again = self._runs.ask(task, now=time(), who=session().user.name, job=found.job)
-        return redirect(f"/runs/{again}/", 303)
+    def stop(self, run: int) -> Response:
+        return self._steer(run, "stop")
 
     def compare(self) -> str:
         pair = [self._found(request.args.get(name, 0, int)) for name in ("a", "b")]
         return render(
             "site/compare.html",
             rows=pair,
-            names=[self._name(run) for run in pair],
+            names=[self._runs.name(run) for run in pair],
             figures=comparison(*map(self._figures, pair)),
             session=session(),
         )
 
     def _steer(self, run: int, command: str) -> Response:
-        found = self._found(run)
-        self._write_down(command, found)
-        if not LiveClient(self._runner.process(found)).post(command):
-            raise ServiceUnavailable("The run does not answer; it may have ended.")
-        return redirect("./", 303)
-
-    def _write_down(self, command: str, run: Run) -> None:
-        name = session().user.name
-        self._database.audit(time(), name, f"asked to {command} {self._name(run)}")
+        try:
+            after = self._steering.do(command, self._found(run), session().user.name)
+        except StateError as error:
+            raise Conflict(f"This cannot be done: {error}.") from error
+        return redirect(f"/runs/{after}/", 303)
 
     def _figures(self, run: Run) -> RunFigures:
         """Return the figures of a run: from its process, else from its job, else none."""
@@ -140,7 +146,7 @@ class RunPages:
         live = LiveClient(process).figures() if run.state == "running" else None
         is_starting = run.state == "running" and not process.live_url
         state = "starting" if is_starting else run.state
-        return replace(live or _in_a_thread(_of_job, process, state), name=self._name(run))
+        return replace(live or _in_a_thread(_of_job, process, state), name=self._runs.name(run))
 
     def _found(self, run: int) -> Run:
         found = self._runs.find(run)
@@ -150,10 +156,6 @@ class RunPages:
 
     def _output(self, run: Run) -> Path:
         return self._runner.process(run).output_folder / Task.from_json(run.spec).output
-
-    def _name(self, run: Run) -> str:
-        task = self._tasks.find(run.task)
-        return f"{task.name if task else '?'} #{run.number}"
 
 
 def _stories(process: RunProcess, url: str) -> list[Story]:

@@ -13,10 +13,10 @@ from werkzeug.exceptions import NotFound
 
 from ...spider.spider_files import spiders_below
 from ..rendering import render
-from ..runs.cron import next_times
+from ..runs.cron import task_times
 from ..store.database import Database
 from ..store.runs import Runs
-from ..store.tasks import Task, Tasks, wrong_cron
+from ..store.tasks import Task, Tasks
 from .visitor import Route, session
 
 #: The number of last runs of each task on the first page.
@@ -43,7 +43,10 @@ class TaskPages:
         tasks = self._tasks.all()
         return render(
             "site/home.html",
-            tasks=[(task, _next(task, 1), self._runs.of_task(task.id, _FEW)) for task in tasks],
+            tasks=[
+                (task, task_times(task, time(), 1), self._runs.of_task(task.id, _FEW))
+                for task in tasks
+            ],
             names={task.id: task.name for task in tasks},
             active=self._runs.active(),
             session=session(),
@@ -54,7 +57,7 @@ class TaskPages:
         return render(
             "site/task.html",
             task=found,
-            times=_next(found, 5),
+            times=task_times(found, time(), 5),
             runs=self._runs.of_task(task),
             session=session(),
         )
@@ -87,7 +90,7 @@ class TaskPages:
             "site/task_form.html",
             task=task,
             problems=problems,
-            times=[] if "zone" in problems else _next(task, 5),
+            times=[] if "zone" in problems else task_times(task, time(), 5),
             spiders=self._names(),
             zones=[(zone, zone) for zone in sorted(available_timezones())],
             session=session(),
@@ -103,12 +106,6 @@ class TaskPages:
         if found is None:
             raise NotFound("There is no such task.")
         return found
-
-
-def _next(task: Task, most: int) -> list[float]:
-    if not task.cron or not task.enabled or wrong_cron(task.cron):
-        return []
-    return [at.timestamp() for at in next_times(task.cron, task.tzinfo, time(), most)]
 
 
 def _read(task: int) -> tuple[Task, dict[str, str]]:

@@ -9,11 +9,13 @@ from time import time
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, abort, g, redirect, request
+from werkzeug.exceptions import Unauthorized
 
 from ..access import HEADERS, is_here, is_same_origin
 from ..store.database import Database
 from ..store.sessions import Session, Sessions
-from ..store.users import User, Users
+from ..store.tokens import Tokens
+from ..store.users import ROLES, User, Users, may
 
 COOKIE = "crawler_portal"
 #: Who may see a page: nobody needs to be signed in, or the least role.
@@ -29,6 +31,10 @@ class Route(NamedTuple):
     method: str
     page: Callable[..., Any]
     role: str
+    #: What the description of the API says: what it does, the class of its answer, its parameters.
+    summary: str = ""
+    answer: Any = None
+    query: tuple[str, ...] = ()
 
 
 class Visitors:
@@ -40,6 +46,7 @@ class Visitors:
 
     def __init__(self, database: Database) -> None:
         self.users, self.sessions = Users(database), Sessions(database)
+        self.tokens = Tokens(database)
         self.roles: dict[str, str] = {}
         #: The secret of the one-time link while there is no user.
         self.setup_secret = secrets.token_urlsafe(32)
@@ -69,7 +76,8 @@ class Visitors:
     def _check(self) -> Response | None:
         if not is_here(request.environ.get("HTTP_HOST", "")):
             abort(403, "This portal is only for 127.0.0.1 and localhost.")
-        g.session = self.sessions.find(request.cookies.get(COOKIE, ""), time())
+        bearer, most = self._bearer()
+        g.session = bearer or self.sessions.find(request.cookies.get(COOKIE, ""), time())
         role = self.roles.get(request.endpoint or "")
         is_change = request.method not in {"GET", "HEAD"}
         if is_change and not is_same_origin(request.environ):
@@ -77,12 +85,35 @@ class Visitors:
         if role == PUBLIC:
             return None
         if g.session is None:
-            return abort(401, "Sign in first.") if is_change else redirect("/login", 303)
-        if role is None or not g.session.user.may(role):
-            abort(404 if role is None else 403, "Your role does not allow this.")
-        if is_change and not hmac.compare_digest(request.form.get("csrf", ""), g.session.csrf):
+            is_page = not is_change and not is_api()
+            return redirect("/login", 303) if is_page else abort(401, "Sign in first.")
+        if role is None:
+            abort(404, "There is no such page.")
+        if not g.session.user.may(role) or not may(most, role):
+            abort(403, "Your role does not allow this.")
+        if is_change and bearer is None and not self._has_csrf(g.session):
             abort(403, "The form is too old: reload the page.")
         return None
+
+    def _bearer(self) -> tuple[Session | None, str]:
+        """Return the session of the token in the request, if any, and the most that it may do."""
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not is_api():
+            return None, ROLES[-1]
+        found = self.tokens.find(token.strip(), time())
+        if found is None:
+            raise Unauthorized("The token is wrong or has expired.")
+        user, role = found
+        return Session(user, ""), role
+
+    def _has_csrf(self, found: Session) -> bool:
+        given: str = request.form.get("csrf", "") or request.headers.get("X-CSRF-Token", "")
+        return hmac.compare_digest(given.encode(), found.csrf.encode())
+
+
+def is_api() -> bool:
+    """Return whether the request is one of a program."""
+    return str(request.path).startswith("/api/")
 
 
 def session() -> Session:

@@ -37,6 +37,16 @@ _MIGRATIONS = (
     CREATE INDEX run_by_state ON run (state);
     CREATE TABLE audit (at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL);
     """,
+    """
+    CREATE TABLE token (
+        id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL,
+        user INTEGER NOT NULL REFERENCES user ON DELETE CASCADE, scope TEXT NOT NULL,
+        expires REAL NOT NULL, used REAL
+    );
+    CREATE TABLE idempotency (
+        key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE
+    );
+    """,
 )
 
 

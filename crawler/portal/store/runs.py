@@ -43,6 +43,10 @@ class Runs:
         row = self._database.row("SELECT * FROM run WHERE id = ?", run)
         return None if row is None else Run(*row)
 
+    def name(self, run: Run) -> str:
+        row = self._database.row("SELECT name FROM task WHERE id = ?", run.task)
+        return f"{row['name'] if row else '?'} #{run.number}"
+
     def active(self) -> list[Run]:
         return self._all("WHERE state IN ('queued', 'running') ORDER BY id")
 
@@ -55,10 +59,25 @@ class Runs:
     def ended_before(self, moment: float) -> list[Run]:
         return self._all("WHERE ended < ?", moment)
 
-    def ask(self, task: Task, *, now: float, who: str, job: int = 0) -> int:
-        """Queue a run of *task*, which continues the job of the run *job* if there is one."""
+    def page(self, task: int, before: int, most: int) -> list[Run]:
+        """Return the last runs, of one task and before one run unless these are 0."""
+        where = "WHERE (task = ?1 OR ?1 = 0) AND (id < ?2 OR ?2 <= 0)"
+        return self._all(f"{where} ORDER BY id DESC LIMIT ?3", task, before, most)
+
+    def ask(self, task: Task, *, now: float, who: str, job: int = 0, key: str = "") -> int:
+        """
+        Queue a run of *task*, which continues the job of the run *job* if there is one.
+
+        Asked again with the same *key*, return the run that was queued the first time.
+        """
         with self._database.transaction():
-            return self._queue(task, now, who, job)
+            row = self._database.row("SELECT run FROM idempotency WHERE key = ?", key)
+            if row is not None:
+                return int(row["run"])
+            run = self._queue(task, now, who, job)
+            if key:
+                self._database.change("INSERT INTO idempotency VALUES (?, ?)", key, run)
+            return run
 
     def fire(self, task: Task, due: float, *, now: float) -> int | None:
         """

@@ -31,7 +31,12 @@ class User:
 
     def may(self, role: str) -> bool:
         """Return whether the user has the rights of *role*."""
-        return ROLES.index(self.role) >= ROLES.index(role)
+        return may(self.role, role)
+
+
+def may(role: str, wanted: str) -> bool:
+    """Return whether *role* has the rights of the role *wanted*."""
+    return ROLES.index(role) >= ROLES.index(wanted)
 
 
 class Users:

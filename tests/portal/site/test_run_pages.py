@@ -42,7 +42,7 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     page = viewer.ask("/runs/1/").text
     assert "t #1" in page
     assert "<dt>Total</dt><dd>3</dd>" in page
-    assert "Continue this job" not in page  # a viewer may not
+    assert "Resume this job" not in page  # a viewer may not
 
     log = viewer.ask("/runs/1/log").text
     assert "live page: http://127.0.0.1:" in log
@@ -66,8 +66,8 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     assert viewer.ask("/compare?a=1&b=99").status == 404
     assert viewer.ask("/compare?a=x").status == 404
 
-    assert operator.post("/runs/1/pause").status == 503
-    assert operator.post("/runs/1/continue").headers["Location"] == "/runs/3/"
+    assert operator.post("/runs/1/pause").status == 409
+    assert operator.post("/runs/1/resume").headers["Location"] == "/runs/3/"
     assert Runs(portal._database).find(3).job == 1
     wait_for(portal, 3)
 

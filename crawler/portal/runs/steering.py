@@ -1,0 +1,64 @@
+"""Steering: pause, resume, restart and stop of runs, for pages and programs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import time
+
+from ...errors import StateError
+from ..store.database import Database
+from ..store.runs import Run, Runs
+from ..store.tasks import Tasks
+from .live_client import LiveClient
+from .runner import Runner
+
+COMMANDS = ("pause", "resume", "restart", "stop")
+
+
+class Steering:
+    """Each command returns the run to look at, and raises StateError if the run cannot obey."""
+
+    def __init__(
+        self, database: Database, runner: Runner, clock: Callable[[], float] = time
+    ) -> None:
+        self._database = database
+        self._runs, self._tasks = Runs(database), Tasks(database)
+        self._runner = runner
+        self._clock = clock
+
+    def do(self, command: str, run: Run, who: str) -> int:
+        self._database.audit(self._clock(), who, f"asked to {command} {self._runs.name(run)}")
+        if command == "stop":
+            return self._stop(run)
+        if command == "restart":
+            return self._restart(run, who)
+        if command == "resume" and not run.is_active:
+            return self._again(run, who)
+        return self._send(command, run)
+
+    def _send(self, command: str, run: Run) -> int:
+        if not LiveClient(self._runner.process(run)).post(command):
+            raise StateError(f"the run does not answer to {command}; it may have ended")
+        return run.id
+
+    def _stop(self, run: Run) -> int:
+        if not run.is_active:
+            raise StateError("the run is over")
+        if run.state == "queued":
+            self._runs.end(run, "stopped", None, self._clock())
+        self._runner.process(run).stop()
+        return run.id
+
+    def _restart(self, run: Run, who: str) -> int:
+        """Stop the run, and queue one that continues its job: it starts when this one has ended."""
+        if run.state != "running":
+            raise StateError("only a run that goes on can be restarted")
+        again = self._again(run, who)
+        self._runner.process(run).stop()
+        return again
+
+    def _again(self, run: Run, who: str) -> int:
+        task = self._tasks.find(run.task)
+        if task is None:
+            raise StateError("the task of the run was removed")
+        return self._runs.ask(task, now=self._clock(), who=who, job=run.job)

@@ -1,0 +1,61 @@
+"""What a run does when it is told to; the real process is in test_runner and in the browser."""
+
+import pytest
+
+from crawler.errors import StateError
+from crawler.portal.runs.runner import Runner
+from crawler.portal.runs.steering import Steering
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
+
+
+@pytest.fixture
+def run(database):
+    tasks = Tasks(database)
+    number = tasks.save(Task("t", urls=("http://127.0.0.1:9/",)), now=0, who="anna")
+    return Runs(database).find(Runs(database).ask(tasks.find(number), now=1, who="anna"))
+
+
+@pytest.fixture
+def steering(database, tmp_path):
+    return Steering(database, Runner(database, tmp_path / "runs", tmp_path), lambda: 5.0)
+
+
+def test_a_run_in_the_queue_is_taken_from_it(database, steering, run):
+    steering.do("stop", run, "anna")
+
+    stopped = Runs(database).find(run.id)
+    assert (stopped.state, stopped.ended) == ("stopped", 5.0)
+    with pytest.raises(StateError, match="over"):
+        steering.do("stop", stopped, "anna")
+
+
+def test_resume_continues_the_job_of_a_run_that_is_over(database, steering, run):
+    Runs(database).end(run, "stopped", 3, 4.0)
+
+    again = Runs(database).find(steering.do("resume", Runs(database).find(run.id), "bob"))
+
+    assert (again.job, again.state, again.asked_by) == (run.job, "queued", "bob")
+
+
+def test_restart_queues_a_run_of_the_same_job(database, steering, run):
+    Runs(database).begin(run, 2.0)
+    running = Runs(database).find(run.id)
+
+    again = Runs(database).find(steering.do("restart", running, "bob"))
+
+    assert (again.job, again.state) == (run.job, "queued")
+    with pytest.raises(StateError, match="goes on"):
+        steering.do("restart", again, "bob")
+
+
+def test_a_run_that_does_not_answer_is_reported(steering, run):
+    with pytest.raises(StateError, match="does not answer"):
+        steering.do("pause", run, "anna")
+
+
+def test_who_asked_for_what_is_written_down(database, steering, run):
+    steering.do("stop", run, "eve")
+
+    row = database.rows("SELECT who, what FROM audit")[-1]
+    assert tuple(row) == ("eve", "asked to stop t #1")
