@@ -9,7 +9,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, abort, g, redirect, request
-from werkzeug.exceptions import Unauthorized
+from werkzeug.exceptions import NotFound, Unauthorized
 
 from ..access import HEADERS, is_here, is_same_origin
 from ..store.database import Database
@@ -88,7 +88,7 @@ class Visitors:
             is_page = not is_change and not is_api()
             return redirect("/login", 303) if is_page else abort(401, "Sign in first.")
         if role is None:
-            abort(404, "There is no such page.")
+            raise NotFound("There is no such page.")
         if not g.session.user.may(role) or not may(most, role):
             abort(403, "Your role does not allow this.")
         if is_change and bearer is None and not self._has_csrf(g.session):
