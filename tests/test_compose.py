@@ -646,7 +646,7 @@ def test_without_such_settings_a_request_is_sent_as_it_is():
     request = Request("http://site.test/")
 
     assert fetch_with(client, Settings())(request).request is request
-    assert "none" in repr(fetch_with(client, Settings()))
+    assert "none" in repr(fetch_with(client, Settings(cookies=False)))
 
 
 @pytest.mark.parametrize("wrong", ["https://example.org/", 3, None, dict, Site])
