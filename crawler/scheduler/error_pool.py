@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator
 
 from ..buffer import Pool, PoolFigures
-from ..errors import CrawlerError, PoolClosed
+from ..errors import CrawlerError, FetchError, PoolClosed
 
 
 class Mailbox:
@@ -86,17 +86,20 @@ class ErrorPool:
 
 
 def _forget_locals(error: BaseException) -> None:
-    """Release the local variables that the tracebacks of *error* and its causes keep alive."""
+    """Release the local variables that the tracebacks of *error* and of what led to it keep alive."""
     # The frame that caught the error explains nothing, and cannot be cleared while it runs.
     error.__traceback__ = None
     known: set[int] = set()
-    waiting = [error.__cause__]
+    waiting = [error.__cause__, error.__context__]
     while waiting:
         cause = waiting.pop()
         if cause is None or id(cause) in known:
             continue
         known.add(id(cause))
         traceback.clear_frames(cause.__traceback__)
-        waiting.append(cause.__cause__)
+        if isinstance(cause, FetchError):
+            # No line of code explains it, and its frames keep those that still run here.
+            cause.__traceback__ = None
+        waiting += (cause.__cause__, cause.__context__)
         if isinstance(cause, BaseExceptionGroup):
             waiting += cause.exceptions

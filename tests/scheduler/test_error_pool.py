@@ -1,12 +1,20 @@
 import gc
+import weakref
 
 import gevent
 import pytest
 from gevent.event import Event
 
 from crawler.buffer import PoolFigures
-from crawler.errors import AnalyzeError, CrawlerError, DownloadError, PipelineError
+from crawler.errors import (
+    AnalyzeError,
+    CrawlerError,
+    DownloadError,
+    FetchError,
+    PipelineError,
+)
 from crawler.scheduler.error_pool import ErrorPool
+from crawler.scheduler.visits import Visit
 from crawler.testing import Site
 
 HOME = "http://site.test/"
@@ -296,3 +304,52 @@ def test_a_new_run_has_errors_of_its_own(build):
 
         assert summary.errors.reported == 1
         assert len(list(scheduler.error_chan())) == 1
+
+
+class Large:
+    """Something that a failed page needed."""
+
+
+def look_up(large):
+    raise KeyError(large)
+
+
+def test_what_came_before_an_error_keeps_no_local_variables(pool):
+    large = Large()
+    kept = weakref.ref(large)
+
+    def parse(given):
+        try:
+            look_up(given)
+        except KeyError as error:
+            error.args = ()
+            raise ValueError("no such key") from None
+
+    try:
+        parse(large)
+    except ValueError as cause:
+        error = CrawlerError("failed")
+        error.__cause__ = cause
+        pool.report(error)
+    del large
+    gc.collect()
+
+    assert error.__cause__.__context__ is not None
+    assert kept() is None
+
+
+def test_failed_fetches_keep_no_visits(build):
+    def fetch(request):
+        raise FetchError("reset", "the connection was reset")
+
+    scheduler = build(fetch)
+    scheduler.start([f"http://failed.test/{number}" for number in range(20)])
+    scheduler.join()
+    scheduler.stop()
+    errors = list(scheduler.error_chan())
+    gc.collect()
+
+    assert len(errors) == 20
+    assert {error.__cause__.kind for error in errors} == {"reset"}
+    visits = (kept for kept in gc.get_objects() if type(kept) is Visit)
+    assert not [visit for visit in visits if "failed.test" in visit.request.url]
