@@ -30,7 +30,7 @@ from ..html_tokens import (
 from .character_references import decoded, decoded_text
 from .link_elements import Attributes, Element
 from .open_paragraph import OpenParagraph
-from .turns import in_turns
+from .turns import in_parts, in_turns
 
 #: The elements that a scan finds; it leaves pages with a ``frame`` to the parser.
 SCANNED = frozenset({"a", "area", "base", "frame", "iframe", "meta"})
@@ -115,6 +115,8 @@ class Scan:
     def __init__(self) -> None:
         self.title: str | None = None
         self.found: list[Element] = []
+        #: Those that are void: ``area``, ``base`` and ``meta``.
+        self.void: list[tuple[str, Attributes]] = []
 
     @property
     def base(self) -> str | None:
@@ -122,18 +124,19 @@ class Scan:
         given = (base["href"] or "" for base in self.attributes("base") if "href" in base)
         return next(given, None)
 
-    def elements(self, tags: Collection[str], _: object = None) -> list[Element]:
-        """Return the elements called *tags*, in document order."""
+    def elements(self, tags: Collection[str], _: object = None) -> Iterator[list[Element]]:
+        """Yield lists of the elements called *tags*, in document order."""
         has_anchors = "a" in tags
-        return [
-            found
-            for found in self.found
-            if (has_anchors if type(found) is str else found[0] in tags)
-        ]
+        for part in in_parts(self.found):
+            yield [
+                found
+                for found in part
+                if (has_anchors if type(found) is str else found[0] in tags)
+            ]
 
     def attributes(self, tag: str) -> list[Attributes]:
-        """Return the attributes of the elements called *tag*, which are not anchors."""
-        return [found[1] for found in self.found if type(found) is tuple and found[0] == tag]
+        """Return the attributes of the void elements called *tag*."""
+        return [attributes for name, attributes in self.void if name == tag]
 
 
 def scan_of(response: Response) -> Scan | None:
@@ -192,7 +195,8 @@ def _is_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> b
     elif frame is not None:
         scanned.found.append(("iframe", _attributes(frame)))
     elif name is not None:
-        scanned.found.append((name.lower(), _attributes(token["attributes"])))
+        scanned.void.append((name.lower(), _attributes(token["attributes"])))
+        scanned.found.append(scanned.void[-1])
     elif token.lastindex is not None:
         return _is_anchor_read(token, scanned, paragraph)
     return True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from ..data import Response
 from .html_limits import flatten
 from .link_elements import Attributes, Element
+from .turns import in_parts
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -36,9 +37,10 @@ class HtmlTree:
         element = self.parser.css_first("base[href]:not(svg *, math *)")
         return None if element is None else element.attributes["href"] or ""
 
-    def elements(self, tags: Collection[str], css: str | None) -> list[Element]:
-        """Return the elements called *tags* in the regions that *css* selects, in order."""
-        return [(node.tag or "", node.attributes) for node in self._nodes(tags, css)]
+    def elements(self, tags: Collection[str], css: str | None) -> Iterator[list[Element]]:
+        """Yield lists of the elements called *tags* in the regions that *css* selects, in order."""
+        for part in in_parts(self._nodes(tags, css)):
+            yield [(node.tag or "", node.attributes) for node in part]
 
     def attributes(self, tag: str) -> list[Attributes]:
         return [node.attributes for node in self.parser.tags(tag)]

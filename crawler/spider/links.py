@@ -166,7 +166,9 @@ def _in_html(
     is_scanned = css is None and wanted.keys() <= SCANNED
     page = _read(response) if is_scanned else tree_of(response)
     left_out: list[str] | None = [] if nofollow else None
-    found = hrefs(page.elements(wanted, css), wanted, left_out)
+    found: list[str] = []
+    for elements in page.elements(wanted, css):
+        found += hrefs(elements, wanted, left_out)
     if left_out is not None and page_says_nofollow(page.attributes("meta")):
         found, left_out = [], [*found, *left_out]
     resolver = HrefResolver(response, _base(page, response.url))

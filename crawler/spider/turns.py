@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import TypeVar
 
 import gevent
 from gevent.lock import BoundedSemaphore
 
+from .._give_way import give_way
+
 _T = TypeVar("_T")
-#: The number of steps, of a few microseconds each, after which others run; and how long at most.
-_TURN, _LONGEST = 1 << 10, 0.01
+#: The number of steps, of a few microseconds each, after which others run.
+_TURN = 1 << 8
+#: After so many steps a page is long: it rests after each turn, so many seconds at most.
+_LONG, _LONGEST_REST = 1 << 10, 0.01
+#: How many elements of a sequence make a part.
+_PART = 1 << 10
 _turnstile = BoundedSemaphore()
 
 
-def in_turns(steps: Iterable[_T]) -> Iterator[_T]:
+def in_turns(steps: Iterable[_T], every: int = _TURN) -> Iterator[_T]:
     """
-    Yield *steps*, and let other greenlets run as long after every some of them.
+    Yield *steps*, and let other greenlets run after *every* some of them; in a long page, as long.
 
     However many pages are read so at a time, one of them goes on after each of these rests: all of
     them together leave half of the time to others, and keep them waiting for one turn at most.
     """
     began = perf_counter()
+    is_long = _LONG * every // _TURN
     for number, step in enumerate(steps, 1):
         yield step
-        if not number % _TURN:
-            with _turnstile:
-                gevent.sleep(min(perf_counter() - began, _LONGEST))
+        if not number % every:
+            if number < is_long:
+                give_way()
+            else:
+                with _turnstile:
+                    gevent.sleep(min(perf_counter() - began, _LONGEST_REST))
             began = perf_counter()
+
+
+def in_parts(sequence: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """Yield the parts of a long *sequence*, in turns; a short one is its only part."""
+    if len(sequence) <= _PART:
+        return iter((sequence,))
+    parts = (sequence[start : start + _PART] for start in range(0, len(sequence), _PART))
+    return in_turns(parts, every=1)

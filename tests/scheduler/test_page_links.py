@@ -1,3 +1,6 @@
+from itertools import pairwise
+
+import gevent
 import pytest
 
 from crawler.data import Links, Request
@@ -57,3 +60,24 @@ def test_each_page_has_the_whole_limit(build):
 
     assert scheduler.join()
     assert scheduler.stop().urls.done == 1 + 3 + 9
+
+
+def test_others_run_between_a_few_links_of_a_page_with_many(build):
+    """One page may have 50,000 links, and each may take long to admit."""
+    scheduler = build(blank, lambda _: (f"/{n}" for n in range(256 + 320)), max_depth=0)
+    counted = [0]
+
+    def watch():
+        while counted[-1] < 256 + 320:
+            counted.append(scheduler.summary().urls.turned_away.get("depth", 0))
+            gevent.sleep(0)
+
+    scheduler.start(HOME)
+    watching = gevent.spawn(watch)
+    assert scheduler.join()
+    watching.get(timeout=120)
+    scheduler.stop()
+
+    steps = [after - before for before, after in pairwise(counted) if after > before]
+    assert len(steps) >= 10
+    assert max(steps[1:]) <= 32

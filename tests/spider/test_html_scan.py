@@ -1,5 +1,6 @@
 """A scan finds what the tree of the page has, or leaves the page to the parser."""
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def found(page):
     """Return the elements as the tree and a scan both have them: only an anchor may lack some."""
     named = [
         ("a", {"href": one}) if isinstance(one, str) else one
-        for one in page.elements(SCANNED, None)
+        for one in chain.from_iterable(page.elements(SCANNED, None))
     ]
     elements = [
         (

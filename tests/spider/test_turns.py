@@ -5,7 +5,7 @@ import pytest
 
 from crawler.bench.sites.hostile_pages import PAGES
 from crawler.spider import Page
-from crawler.spider.turns import in_turns
+from crawler.spider.turns import in_parts, in_turns
 
 
 def turns_during(work):
@@ -25,9 +25,17 @@ def turns_during(work):
     return counted
 
 
-def test_others_run_after_every_thousand_steps():
-    assert turns_during(lambda: list(in_turns(range(10_240)))) >= 10
-    assert turns_during(lambda: list(in_turns(range(1023)))) == 0
+def test_others_run_after_every_some_steps():
+    assert turns_during(lambda: list(in_turns(range(10_240)))) >= 40
+    assert turns_during(lambda: list(in_turns(range(255)))) == 0
+
+
+def test_others_run_after_each_part_of_a_sequence():
+    numbers = list(range(10_240))
+
+    assert turns_during(lambda: list(in_parts(numbers))) >= 10
+    assert turns_during(lambda: list(in_parts(numbers[:1024]))) == 0
+    assert [number for part in in_parts(numbers) for number in part] == numbers
 
 
 def test_of_several_long_pages_one_goes_on_at_a_time():
@@ -35,12 +43,12 @@ def test_of_several_long_pages_one_goes_on_at_a_time():
     order = []
 
     def work(name):
-        for number in in_turns(range(5 * 1024)):
-            if not number % 1024:
+        for number in in_turns(range(2048)):
+            if number >= 1024 and not number % 256:
                 order.append(name)
 
     def other():
-        while sum(name != "." for name in order) < 15:
+        while sum(name != "." for name in order) < 12:
             order.append(".")
             gevent.sleep(0)
 
