@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import gevent
+from gevent.lock import BoundedSemaphore
 
 from .._distribution import install_command
 from .files_pipeline import FilesPipeline
 
-#: The formats that are read: no others, since some run programs (EPS) or are rarely tested.
-_FORMATS = ("BMP", "GIF", "ICO", "JPEG", "PNG", "TIFF", "WEBP")
-#: A larger image takes more than 200 MB to decode.
+#: The formats that are read: no others, since some run programs (EPS), decode a whole image before
+#: its size is known (ICO), or are rarely tested.
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+#: A larger image takes more than 800 MB, with its thumbnails.
 _MOST_PIXELS = 64_000_000
 #: Width and height in pixels.
 Size = tuple[int, int]
@@ -43,12 +45,15 @@ class ImagesPipeline(FilesPipeline):
         super().__init__(directory, urls_field=urls_field, results_field=results_field)
         self._image: Any = _pillow()
         self._min_size = min_size
+        #: Images are decoded one at a time: a few kilobytes may be one of 64 million pixels.
+        self._decoding = BoundedSemaphore()
         self._thumbs = {_checked(name): size for name, size in (thumbs or {}).items()}
 
     def process_file(self, result: dict[str, Any]) -> dict[str, Any]:
         # In a thread: to decode an image takes long. It must not raise what the hub would print.
         pool = gevent.get_hub().threadpool
-        made = pool.apply(self._made_or_error, (Path(result["path"]),))
+        with self._decoding:
+            made = pool.apply(self._made_or_error, (Path(result["path"]),))
         if isinstance(made, ValueError):
             Path(result["path"]).unlink(missing_ok=True)
         if isinstance(made, Exception):

@@ -1,4 +1,7 @@
 import io
+import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -89,3 +92,47 @@ def test_without_pillow_the_error_says_what_to_install(monkeypatch):
 
     with pytest.raises(ValueError, match=r"images need Pillow: pip install .*\[images\]"):
         ImagesPipeline()
+
+
+def test_a_format_that_hides_the_size_of_its_image_is_not_read(serve, tmp_path):
+    """An icon of 16 times 16 pixels may have an image of any size, which is decoded at once."""
+    content = picture(16, 16)
+    head = struct.pack("<HHHBBBBHHII", 0, 1, 1, 16, 16, 0, 0, 1, 32, len(content), 22)
+    site = serve({"/": "home", "/a": binary(head + content)})
+
+    [found] = gather(site, ImagesPipeline(tmp_path), "/a")
+
+    assert found["reason"] == "not_an_image"
+
+
+#: Prints how many megabytes the process grows by while it reads the images in a directory at once.
+AT_ONCE = """
+from gevent import monkey; monkey.patch_all()
+import resource, sys
+from pathlib import Path
+import gevent
+from crawler.media import ImagesPipeline
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+pipeline = ImagesPipeline(sys.argv[1], thumbs={"small": (50, 50)})
+results = [{"path": str(path)} for path in sorted(Path(sys.argv[1]).glob("*.png"))]
+before = peak()
+reading = [gevent.spawn(pipeline.process_file, result) for result in results]
+gevent.joinall(reading, timeout=120, raise_error=True)
+assert all(greenlet.value["width"] == 3000 for greenlet in reading)
+print(peak() - before)
+"""
+
+
+def test_images_that_take_much_memory_are_decoded_one_at_a_time(tmp_path):
+    content = picture(3000, 3000)
+    for number in range(6):
+        (tmp_path / f"{number}.png").write_bytes(content)
+
+    command = [sys.executable, "-c", AT_ONCE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+
+    # One takes 36 MB three times: as decoded, as converted, and as copied for a thumbnail.
+    assert int(done.stdout) < 250
