@@ -24,8 +24,14 @@ _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def is_saved(request: Request, status: int) -> bool:
-    """Return whether a body with *status* goes to the file that *request* names."""
-    return request.save_to is not None and 200 <= status < 300 and request.method != "HEAD"
+    """
+    Return whether a body with *status* goes to the file that *request* names.
+
+    A part of a file (206) that was not asked for is not the file.
+    """
+    is_part = status == 206 and "range" not in request.headers
+    is_success = 200 <= status < 300 and not is_part
+    return request.save_to is not None and is_success and request.method != "HEAD"
 
 
 def saved(response: Response) -> Response:

@@ -225,3 +225,10 @@ def test_another_response_stays_as_it_is(tmp_path, status):
 
     assert saved(response) is response
     assert names_in(tmp_path) == []
+
+
+def test_a_part_is_saved_only_if_it_was_asked_for():
+    request = Request("http://a.test/", save_to="x")
+
+    assert not is_saved(request, 206)
+    assert is_saved(request.replace(headers={"Range": "bytes=0-99"}), 206)

@@ -129,9 +129,7 @@ class Scan:
         has_anchors = "a" in tags
         for part in in_parts(self.found):
             yield [
-                found
-                for found in part
-                if (has_anchors if type(found) is str else found[0] in tags)
+                found for found in part if (has_anchors if type(found) is str else found[0] in tags)
             ]
 
     def attributes(self, tag: str) -> list[Attributes]:

@@ -88,12 +88,13 @@ def test_a_url_is_fetched_once_whoever_names_it(serve, tmp_path):
     ("page", "reason"),
     [
         (Reply(404, {}, "gone"), "http_404"),
+        (Reply(206, {"content-range": "bytes 0-3/100"}, "part"), "http_206"),
         (faults.truncated(), "truncated"),
         (faults.truncated_gzip(), "truncated"),
         (bytes(6000), "too_large"),
         (Reply(302, {"location": "/loop"}), "redirect_loop"),
     ],
-    ids=["404", "truncated", "gzip", "too large", "loop"],
+    ids=["404", "a part", "truncated", "gzip", "too large", "loop"],
 )
 def test_a_file_that_cannot_be_had_is_named_in_the_item(serve, tmp_path, page, reason):
     site = serve({"/": "home", "/loop": page, "/a.png": binary(PICTURE)})
