@@ -16,6 +16,7 @@ from .spider_file import load_spider
 from .standard_streams import prints_to_stderr
 
 if TYPE_CHECKING:
+    from ..cluster.member import Member
     from ..settings import Settings
     from ..spider import Spider
 
@@ -55,7 +56,6 @@ def join_and_work(
     from ..cluster.about import by_domain, refuse_different
     from ..cluster.job_record import read_job
     from ..cluster.member import Member
-    from ..compose import stream
 
     record = read_job(redis_url, name)
     if not what and record.about["source"]:
@@ -69,6 +69,13 @@ def join_and_work(
     refuse_different(name, record.about, here)
     delay = settings.politeness.delay
     member = Member(redis_url, record, least_rest=delay, by_domain=by_domain(settings))
+    return _work(member, spider, settings)
+
+
+def _work(member: Member, spider: Spider, settings: Settings) -> int:
+    """Crawl as *member* until the job is over, or Ctrl-C; return the exit code."""
+    from ..compose import stream
+
     with Interrupts() as interrupts, prints_to_stderr():
         result = stream(spider, job=member, settings=settings)
         items = gevent.spawn(deque, result, maxlen=0)

@@ -67,7 +67,7 @@ def connect(url: str, *, answer: float = _ANSWER) -> Any:
         raise ValueError(
             f"{hide_passwords(url)!r:.200} is not the URL of a Redis: {error}"
         ) from None
-    return client.Redis(connection_pool=pool)
+    return client.Redis.from_pool(pool)  # which closes the connection with the client
 
 
 @contextmanager

@@ -5,9 +5,12 @@ from contextlib import closing
 import gevent
 import pytest
 
+from crawler.cluster.job_record import create_job
 from crawler.cluster.redis import connect
 
+from .joined import PAGES
 from .shard import shared_server
+from .tree_site import tree_site
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +32,14 @@ def server():
 def client(server):
     with closing(connect(server.url)) as client:
         yield client
+
+
+@pytest.fixture
+def site():
+    with tree_site(PAGES) as site:
+        yield site
+
+
+@pytest.fixture
+def record(server):
+    return create_job(server.url, "job", {}, shards=4, ttl=1.0)

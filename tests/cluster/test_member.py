@@ -1,51 +1,10 @@
 """Several schedulers work on one job."""
 
 import gevent
-import pytest
 
-from crawler import stream
-from crawler.cluster.blob import unpack
-from crawler.cluster.job_record import control_job, create_job
-from crawler.cluster.member import Member
-from crawler.spider import PageSpider
+from crawler.cluster.job_record import control_job
 
-from .tree_site import SETTINGS, tree_site
-
-PAGES = 80
-
-
-@pytest.fixture
-def site():
-    with tree_site(PAGES) as site:
-        yield site
-
-
-@pytest.fixture
-def record(server):
-    return create_job(server.url, "job", {}, shards=4, ttl=1.0)
-
-
-def join(server, record, site):
-    member = Member(server.url, record)
-    result = stream(PageSpider(start_urls=[site.first()]), job=member, **SETTINGS)
-    gevent.spawn(list, result)
-    return member, result
-
-
-def ends(client, record):
-    """The URL of every end in the log, and how often it is there."""
-    found = []
-    for _, fields in client.xrange(record.keys.log):
-        for name, blob in fields.items():
-            if name != b"call":
-                found += [request["url"] for request, *_ in unpack(blob)]
-    return found
-
-
-def is_whole(client, record, site):
-    found = ends(client, record)
-    assert len(found) == len(set(found)) == PAGES
-    assert client.hget(record.keys.job, "status") == b"finished"
+from .joined import PAGES, ends, is_whole, join
 
 
 def test_two_schedulers_finish_a_job_together_and_nothing_is_there_twice(
@@ -61,36 +20,6 @@ def test_two_schedulers_finish_a_job_together_and_nothing_is_there_twice(
     assert [result.reason for _, result in members] == ["finished"] * 2
     held = [client.hget(lease, "token") for lease in record.keys.leases]
     assert set(held) == {b""}
-
-
-def test_a_scheduler_that_leaves_gives_its_shards_to_the_other(server, client, record, site):
-    first, leaving = join(server, record, site)
-    while len(site.requests) < PAGES // 4:
-        gevent.sleep(0.005)
-    _, staying = join(server, record, site)
-    leaving.stop()
-    assert not first.shards
-
-    staying.wait()
-
-    is_whole(client, record, site)
-
-
-def test_the_shards_of_a_scheduler_that_dies_are_claimed(server, client, record, site):
-    dead, _ = join(server, record, site)
-    while len(site.requests) < PAGES // 4:
-        gevent.sleep(0.005)
-    # It takes, commits, reads and renews nothing any more.
-    dead.frontier.pause()
-    dead._renewals.close()
-    dead._inboxes.close()
-    dead._commits._writing.kill()
-    dead._commits.failure = RuntimeError("dead")
-
-    _, living = join(server, record, site)
-    living.wait()
-
-    is_whole(client, record, site)
 
 
 def test_a_paused_job_takes_nothing_and_a_resumed_one_goes_on(server, client, record, site):

@@ -75,3 +75,14 @@ def test_a_command_whose_answer_is_lost_is_not_sent_again():
 
     assert sum(b"XADD" in one for one in received) <= 1
     assert len(received) == 1
+
+
+def test_a_client_that_is_closed_has_closed_its_connection(server):
+    client = connect(server.url)
+    client.ping()
+    [connection] = client.connection_pool._available_connections
+    assert connection.is_connected
+
+    client.close()
+
+    assert not connection.is_connected

@@ -1,0 +1,148 @@
+"""HeldShards: the shards that this process holds, from their claim until they are given back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import gevent
+
+from ..data import Link, Request
+from ..frontier import Outcome
+from ..frontier.hosts.wakeup import Wakeup
+from .active_shard import ActiveShard
+from .commits import Call, ClusterCommits
+from .comparison import is_there
+from .fold import ShardState
+from .job_record import JobRecord
+from .leases import LeaseTable
+from .loading import ShardMaker, loaded_state
+from .server import Server
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at a shard whose last requests are in flight.
+_LOOK = 0.05
+
+
+class HeldShards:
+    """
+    Loads shards that were claimed, gives them back, and drops those that are another's now.
+
+    *active* has by its number each shard that is worked on. *on_drop* is called with each
+    request that is refused before it was taken, *on_load* when there is a shard more.
+    """
+
+    def __init__(
+        self, server: Server, record: JobRecord, leases: LeaseTable, wakeup: Wakeup
+    ) -> None:
+        self.active: dict[int, ActiveShard] = {}
+        self.commits = ClusterCommits(server, self.active, drop=self.drop, verify=self._compare)
+        self.on_drop: Callable[[Request, Outcome], object] = _ignore
+        self.on_load: Callable[[], object] = bool
+        self.maker: ShardMaker
+        self._server = server
+        self._record = record
+        self._leases = leases
+        self._wakeup = wakeup
+        #: Shards that were dropped while requests of them were still in flight.
+        self._orphans: list[ActiveShard] = []
+
+    @property
+    def done(self) -> int:
+        return sum(shard.frontier.view.counts().done for shard in list(self.active.values()))
+
+    def load(self, number: int, token: str, seq: int) -> None:
+        """Fold the journal of a shard that was claimed, and begin to take from it."""
+        state, counts = loaded_state(self._server, self._record, number)
+        if state.seq != seq or not self._leases.holds(number, token):
+            self._leases.mine.pop(number, None)
+            return
+        self._activate(number, token, state, counts)
+
+    def send_first(
+        self, number: int, token: str, seq: int, first: Iterable[Request | Link]
+    ) -> None:
+        """Send the *first* requests to their shards; the lease is then of no more use."""
+        shard, sent = self._activate(number, token, ShardState(seq=seq), {}), 0
+        for request in first:
+            shard.admit(request)
+            sent += 1
+        shard.journal.batch.rows.append(["s", sent])
+        self.commits.changed(False)
+        self.commits.write()
+        if not shard.is_dropped:
+            self._give_back(shard)
+
+    def drain(self, share: int) -> None:
+        """Give shards back if there are two more than our *share*."""
+        held = [shard for shard in self.active.values() if not shard.is_draining]
+        excess = len(held) - share
+        for shard in held[:excess] if excess >= 2 else ():
+            shard.is_draining = True
+            gevent.spawn(self._give_back_when_quiet, shard)
+
+    def give_all_back(self) -> None:
+        for shard in list(self.active.values()):
+            self._give_back(shard)
+
+    def drop(self, shard: ActiveShard) -> None:
+        """Let go of a shard that another has now, or that is ahead of Redis."""
+        log.info("shard %d is given up: it is loaded anew from Redis", shard.number)
+        self._forget(shard)
+
+    def lose(self, number: int) -> None:
+        """Note that another has the lease of the shard *number*."""
+        shard = self.active.get(number)
+        if shard is not None:
+            self.drop(shard)
+        else:
+            self._leases.mine.pop(number, None)
+
+    def is_orphaned(self, number: int) -> bool:
+        """Return whether requests of an earlier holding of the shard are still in flight."""
+        self._orphans = [orphan for orphan in self._orphans if orphan.taken]
+        return any(orphan.number == number for orphan in self._orphans)
+
+    def _activate(
+        self, number: int, token: str, state: ShardState, counts: dict[str, Any]
+    ) -> ActiveShard:
+        shard = self.active[number] = self.maker.make(number, token, state, counts)
+        shard.frontier.events.on_drop = self.on_drop
+        self.on_load()
+        self._wakeup.wake()
+        return shard
+
+    def _give_back_when_quiet(self, shard: ActiveShard) -> None:
+        while shard.taken and not shard.is_dropped:
+            gevent.sleep(_LOOK)
+        self.commits.write()
+        if not shard.is_dropped:
+            self._give_back(shard)
+
+    def _give_back(self, shard: ActiveShard) -> None:
+        lease = [self._record.keys.leases[shard.number]]
+        self._forget(shard)
+        self._server.call("release", lease, shard.token, shard.seq)
+
+    def _forget(self, shard: ActiveShard) -> None:
+        if self.active.get(shard.number) is shard:
+            del self.active[shard.number]
+            self._leases.mine.pop(shard.number, None)
+            self._orphans.append(shard)
+        shard.drop()
+        self._wakeup.wake()
+
+    def _compare(self, call: Call) -> None:
+        """Drop the shards that Redis does not have as they were last answered: it has lost its end."""
+        life = self._server.begin_life()
+        for shard in list(self.active.values()):
+            in_call = call.batches.get(shard.number)
+            if not is_there(self._server, shard, in_call.seq if in_call is not None else None):
+                self.commits.lose(call, shard.number)
+        self._server.life = life
+
+
+def _ignore(_request: Request, _outcome: Outcome) -> None:
+    """Do nothing: nobody listens."""

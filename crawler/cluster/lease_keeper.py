@@ -1,0 +1,166 @@
+"""LeaseKeeper: renews the leases of this process, claims free ones, and knows when to stop."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import gevent
+from gevent.lock import Semaphore
+
+from ..data import Link, Request
+from ..errors import ClusterError, CrawlerError, RedisAway
+from ..frontier.hosts.wakeup import Wakeup
+from .held_shards import HeldShards
+from .job_record import JobRecord
+from .leases import LeaseTable, Renewal
+from .renewals import Renewals, boot_time
+from .server import Server
+
+log = logging.getLogger(__name__)
+
+#: The part of a lease's time, and the most seconds, that a process stops before its end.
+_MARGIN_SHARE = 0.2
+_MARGIN = 2.0
+
+
+class LeaseKeeper:
+    """
+    Keeps the leases of *held*, and takes its share of those that are free or have run out.
+
+    *first* returns the first requests of the job, which whoever gets their lease sends to their
+    shards. *on_status* is called with the job's status at each answer, *on_failure* when no lease
+    can be kept any more.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        record: JobRecord,
+        leases: LeaseTable,
+        held: HeldShards,
+        wakeup: Wakeup,
+        *,
+        first: Callable[[], Iterable[Request | Link]],
+        on_status: Callable[[str], object],
+        on_failure: Callable[[CrawlerError], object],
+    ) -> None:
+        #: The name of this process among the schedulers of the job.
+        self.id = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+        self._server = server
+        self._record = record
+        self._leases = leases
+        self._held = held
+        self._wakeup = wakeup
+        self._first = first
+        self._on_status = on_status
+        self._on_failure = on_failure
+        #: When the last renewal was sent that was answered, and since when there is a connection.
+        self._proved = 0.0
+        self._connected = boot_time()
+        #: Redis' time less ours.
+        self._offset = 0.0
+        self._is_closing = False
+        self._claiming = Semaphore()
+        self._renewals = Renewals(
+            server.url, record.keys, record.ttl, self._renewal_args, self._renewed
+        )
+
+    def now(self) -> float:
+        """Return Redis' time."""
+        return boot_time() + self._offset
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the leases of this process cannot have run out yet."""
+        margin = min(_MARGIN, self._record.ttl * _MARGIN_SHARE)
+        return boot_time() - self._proved <= self._record.ttl - margin
+
+    def claim_no_more(self) -> None:
+        self._is_closing = True
+
+    def close(self) -> None:
+        self._is_closing = True
+        self._renewals.close()
+
+    # -- renewing -----------------------------------------------------------------------------
+
+    def _renewal_args(self) -> tuple[str, str, list[str]]:
+        figures = {"shards": len(self._held.active), "done": self._held.done}
+        return self.id, json.dumps(figures), self._leases.tokens()
+
+    def _renewed(self, answer: Renewal | None, sent: float) -> None:
+        """Take the answer to a renewal: lose, claim and drain shards."""
+        if self._renewals.failure is not None:
+            self._on_failure(self._renewals.failure)
+            return
+        now = boot_time()
+        if answer is None:
+            self._observe_anew(now)
+            return
+        try:
+            if answer.run != self._server.life:
+                self._held.commits.compare()
+                self._observe_anew(boot_time())
+                return
+            self._take_answer(answer, sent, now)
+        except RedisAway:
+            log.debug("Redis went away while a renewal was handled")
+
+    def _observe_anew(self, now: float) -> None:
+        self._connected = now
+        self._leases.forget(now)
+
+    def _take_answer(self, answer: Renewal, sent: float, now: float) -> None:
+        self._leases.observe(answer.leases, now)
+        self._offset = answer.now - now
+        for number in self._leases.lost(sent):
+            self._held.lose(number)
+        self._proved = sent
+        self._on_status(answer.status)
+        self._wakeup.wake()
+        if answer.calm != answer.run and now - self._connected >= self._record.ttl:
+            self._server.call("mark", [self._record.keys.job], "calm", answer.run)
+        share = -(-self._record.keys.shards // max(1, answer.live))
+        self._held.drain(share)
+        if answer.status != "finished":
+            # Loading takes long, and the next renewal must be handled meanwhile.
+            gevent.spawn(self._claim, share, now)
+
+    # -- claiming -----------------------------------------------------------------------------
+
+    def _claim(self, share: int, now: float) -> None:
+        if self._is_closing or self._claiming.locked():
+            return
+        with self._claiming:
+            try:
+                for number in list(self._leases.claimable(now)):
+                    if self._is_wanted(number, share):
+                        self._claim_one(number)
+            except RedisAway:
+                log.debug("Redis went away while shards were claimed")
+            except CrawlerError as error:
+                self._on_failure(error)
+            except ValueError as error:
+                self._on_failure(ClusterError(str(error)))
+
+    def _is_wanted(self, number: int, share: int) -> bool:
+        if number == self._record.keys.shards:
+            return self._leases.seen(number).pending != "0"
+        return len(self._held.active) < share and not self._held.is_orphaned(number)
+
+    def _claim_one(self, number: int) -> None:
+        seen, token, keys = self._leases.seen(number), self._leases.new_token(), self._record.keys
+        wanted = [keys.job, keys.leases[number]]
+        answer: Any = self._server.call("claim", wanted, token, seen.token, seen.beat)
+        if answer[0] != b"OK" or self._is_closing:
+            return
+        self._leases.mine[number] = (token, boot_time())
+        if number == keys.shards:
+            self._held.send_first(number, token, answer[1], self._first())
+        else:
+            self._held.load(number, token, answer[1])

@@ -1,0 +1,35 @@
+"""Schedulers that join one job, all of them in this process."""
+
+import gevent
+
+from crawler import stream
+from crawler.cluster.blob import unpack
+from crawler.cluster.member import Member
+from crawler.spider import PageSpider
+
+from .tree_site import SETTINGS
+
+PAGES = 80
+
+
+def join(server, record, site):
+    member = Member(server.url, record)
+    result = stream(PageSpider(start_urls=[site.first()]), job=member, **SETTINGS)
+    gevent.spawn(list, result)
+    return member, result
+
+
+def ends(client, record):
+    """The URL of every end in the log, and how often it is there."""
+    found = []
+    for _, fields in client.xrange(record.keys.log):
+        for name, blob in fields.items():
+            if name != b"call":
+                found += [request["url"] for request, *_ in unpack(blob)]
+    return found
+
+
+def is_whole(client, record, site):
+    found = ends(client, record)
+    assert len(found) == len(set(found)) == PAGES
+    assert client.hget(record.keys.job, "status") == b"finished"
