@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import gevent
 
 from ..errors import ClusterError
+from ..feed import local_path
+from ..job.view import directory_name
 from .interrupts import EXIT_CODE, Interrupts
-from .options import load_settings
+from .options import JOBS, load_settings
 from .spider_file import load_spider
 from .standard_streams import prints_to_stderr
 
@@ -51,6 +54,7 @@ def join_and_work(
     what: Sequence[str],
     arguments: Sequence[str],
     assigned: Sequence[str],
+    folder: str | None = None,
 ) -> int:
     """Work on a job until it is over, or Ctrl-C; return the exit code."""
     from ..cluster.about import by_domain, refuse_different
@@ -67,8 +71,13 @@ def join_and_work(
         what or record.about["urls"], arguments, assigned, record.about["settings"]
     )
     refuse_different(name, record.about, here)
-    delay = settings.politeness.delay
-    member = Member(redis_url, record, least_rest=delay, by_domain=by_domain(settings))
+    member = Member(
+        redis_url,
+        record,
+        least_rest=settings.politeness.delay,
+        by_domain=by_domain(settings),
+        folder=Path(local_path(folder or Path(JOBS) / f"{directory_name(name)}.schedulers")),
+    )
     return _work(member, spider, settings)
 
 

@@ -12,6 +12,7 @@ from typing import Self
 import gevent
 
 from ..errors import ClusterError
+from ..frontier.durable.crash_marker import STUCK
 from .interrupts import Interrupts
 
 #: Seconds between two looks at the processes; and that they have to end when they are told to.
@@ -22,17 +23,22 @@ _MOST_STARTS = 20
 
 
 def command_of(
-    name: str, what: Sequence[str], arguments: Sequence[str], assigned: Sequence[str]
+    name: str,
+    what: Sequence[str],
+    arguments: Sequence[str],
+    assigned: Sequence[str],
+    folder: str | None = None,
 ) -> list[str]:
     """Return the command of one scheduler; the address of Redis is in its environment."""
     options = [word for pair in arguments for word in ("-a", pair)]
     options += [word for pair in assigned for word in ("-s", pair)]
+    options += ["--dir", folder] if folder else []
     return [sys.executable, "-m", "crawler", "cluster", "join", name, *what, *options]
 
 
 class Schedulers:
     """
-    *number* processes that run *command*; one that is killed is started again.
+    *number* processes that run *command*; one that is killed, or was stuck, is started again.
 
     The address of Redis, which may have a password, is given to them in the environment.
     """
@@ -57,12 +63,12 @@ class Schedulers:
         """Start processes again that were killed; return the exit code once all have ended."""
         codes = [process.poll() for process in self.processes]
         for place, code in enumerate(codes):
-            if code is not None and code < 0:
+            if code is not None and (code < 0 or code == STUCK):
                 self._starts += 1
                 if self._starts > _MOST_STARTS:
                     raise ClusterError(
-                        f"schedulers were killed {self._starts} times, the last by "
-                        f"{signal.Signals(-code).name}: see their messages above"
+                        f"schedulers have died {self._starts} times, the last time by "
+                        f"{_cause(code)}: see their messages above"
                     )
                 self.processes[place] = self._start()
                 codes[place] = None
@@ -96,3 +102,7 @@ class Schedulers:
         return subprocess.Popen(  # noqa: S603 - our own program
             self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
         )
+
+
+def _cause(code: int) -> str:
+    return "a callback that never ends" if code == STUCK else signal.Signals(-code).name

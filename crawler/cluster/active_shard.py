@@ -10,6 +10,7 @@ from .batch import SealedBatch
 from .blob import unpack
 from .journal import OTHER_SHARD, ClusterJournal
 from .shards import ShardMap
+from .strikes import Strike
 
 
 class ActiveShard:
@@ -41,6 +42,10 @@ class ActiveShard:
         #: The inbox entries that were read and are not committed, and the last one that was read.
         self.read: list[str] = []
         self.last_read = "0-0"
+        #: Which of its two keys the checkpoint is in; the bytes of it, and of the journal since.
+        self.slot = 1
+        self.checkpoint_bytes = 0
+        self.journal_bytes = 0
         self._shards = shards
 
     @property
@@ -82,6 +87,8 @@ class ActiveShard:
                 for url in hrefs:
                     link = Link(url, depth, found_on)
                     self.frontier.admit(with_login(link) if "@" in url else link)
+            elif "strike" in what:
+                self.journal.struck(Strike(*what["strike"]))
             elif "hop" in what:
                 self.frontier.move_in(request_from_dict(what["hop"]))
             else:
@@ -98,6 +105,7 @@ class ActiveShard:
     def answered(self, batch: SealedBatch) -> None:
         """Note that *batch* is in Redis."""
         self.seq = batch.seq
+        self.journal_bytes += len(batch.args[3])
         kept = str(batch.args[4])
         if kept:
             self.read = [entry for entry in self.read if _is_after(entry, kept)]

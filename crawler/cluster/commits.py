@@ -70,6 +70,7 @@ class ClusterCommits:
     ) -> None:
         self.on_failure: Callable[[CrawlerError], object] = bool
         self.on_status: Callable[[str], object] = bool
+        self.on_answer: Callable[[], object] = bool
         #: Set unless an inbox or the log is over its bound.
         self.has_space = Event()
         self.has_space.set()
@@ -180,6 +181,7 @@ class ClusterCommits:
             self.has_space.clear()
         else:
             self.has_space.set()
+        self.on_answer()
         self.on_status((status or b"").decode())
 
     def _fail(self, error: CrawlerError) -> None:

@@ -11,6 +11,7 @@ e     ended, or moved to another shard: number
 h     what is known of a host or an origin: name, failures, end of its rest, why
 r     a robots.txt: origin, end of its validity, body in base64
 s     the first requests were sent to their shards: their number
+k     processes died while they analysed a page, or were stuck: its mark, how often
 ====  ================================================================================
 
 Times are in seconds of Redis' clock. A number is that of a request in its shard.
@@ -19,12 +20,16 @@ Times are in seconds of Redis' clock. A number is that of a request in its shard
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..data import Request
+from ..errors import InvalidURL
 from ..serialization import request_from_dict, request_to_dict
+from ..url import host
 
 Row = list[Any]
 
@@ -32,26 +37,35 @@ Row = list[Any]
 _OWN = ("url", "depth", "priority", "found_on", "id")
 
 
+#: How many of the URLs admitted last are remembered as such.
+RECENT = 20_000
+
+
 @dataclass
 class ShardState:
     """
     What is outstanding in a shard, what was seen, and what is known of its hosts.
 
-    *seen* are the fingerprints of all URLs that were admitted or redirected to, *met* the URL,
-    depth and page of those admitted. *last* is the largest number that was given to a request.
+    *pending* has by number the row of each request, as one of kind "a" that is up to date. *seen*
+    are the fingerprints of all URLs that were admitted or redirected to, one behind the other.
+    *recent* are URL, depth and page of those admitted last, *pages* the number of those before by
+    host: traps are found by them. *strikes* counts the processes that a page, by its mark, has ended. *last* is the
+    largest number that was given to a request.
     """
 
     seq: int = 0
     last: int = 0
-    pending: dict[int, Request] = field(default_factory=dict)
-    seen: list[bytes] = field(default_factory=list)
-    met: list[tuple[str, int, str | None]] = field(default_factory=list)
+    pending: dict[int, Row] = field(default_factory=dict)
+    seen: bytearray = field(default_factory=bytearray)
+    recent: deque[tuple[str, int, str | None]] = field(default_factory=deque)
+    pages: Counter[str] = field(default_factory=Counter)
+    strikes: dict[int, int] = field(default_factory=dict)
     hosts: dict[str, Row] = field(default_factory=dict)
     robots: dict[str, Row] = field(default_factory=dict)
 
 
 def fold(
-    state: ShardState, batches: Iterable[tuple[int, list[Row]]], key_of: Callable[[Request], bytes]
+    state: ShardState, batches: Iterable[tuple[int, list[Row]]], key_of: Callable[[Row], bytes]
 ) -> ShardState:
     """Apply *batches*, each with its number, to *state* and return it; *key_of* gives fingerprints."""
     for seq, rows in batches:
@@ -82,34 +96,52 @@ def robots_body(row: Row) -> bytes:
     return b64decode(row[3])
 
 
-def _apply(state: ShardState, row: Row, key_of: Callable[[Request], bytes]) -> None:
+def request_of(row: Row) -> Request:
+    """Return the request of a row of kind "a"."""
+    _, number, url, depth, priority, found_on, more = row
+    fields = {"url": url, "depth": depth, "priority": priority, "found_on": found_on}
+    return request_from_dict({**(more or {}), **fields, "id": f"{number:x}"})
+
+
+def _apply(state: ShardState, row: Row, key_of: Callable[[Row], bytes]) -> None:
     kind, name = row[0], row[1]
     if kind == "a":
-        request = _request(row)
-        state.pending[name] = request
+        state.pending[name] = row
         state.last = max(state.last, name)
-        state.seen.append(key_of(request))
-        state.met.append((request.url, request.depth, request.found_on))
+        state.seen += key_of(row)
+        _meet(state, row)
     elif kind == "e":
         del state.pending[name]
     elif kind == "w":
-        _, _, url, redirects, attempts = row
-        old = state.pending[name]
-        again = old.replace(url=url, redirects=tuple(redirects), attempts=tuple(attempts))
-        state.pending[name] = again
-        if url != old.url:
-            state.seen.append(key_of(again))
+        _wait_again(state, row, key_of)
     elif kind == "m":
-        state.pending[name] = state.pending[name].replace(depth=row[2], found_on=row[3])
-    elif kind == "h":
-        state.hosts[name] = row
-    elif kind == "r":
-        state.robots[name] = row
+        _, _, url, _, priority, _, more = state.pending[name]
+        state.pending[name] = ["a", name, url, row[2], priority, row[3], more]
+    elif kind == "k":
+        state.strikes[name] = row[2]
+    elif kind in _FACTS:
+        getattr(state, _FACTS[kind])[name] = row
     elif kind != "s":
         raise ValueError(f"a row of the unknown kind {kind!r}: a newer crawler has written it")
 
 
-def _request(row: Row) -> Request:
-    _, number, url, depth, priority, found_on, more = row
-    fields = {"url": url, "depth": depth, "priority": priority, "found_on": found_on}
-    return request_from_dict({**(more or {}), **fields, "id": f"{number:x}"})
+#: Where rows go that replace the one before of their name.
+_FACTS = {"h": "hosts", "r": "robots"}
+
+
+def _meet(state: ShardState, row: Row) -> None:
+    """Remember the URL of *row* as one of the last; of the oldest of them only its host is counted."""
+    state.recent.append((row[2], row[3], row[5]))
+    if len(state.recent) > RECENT:
+        with suppress(InvalidURL):
+            state.pages[host(state.recent.popleft()[0])] += 1
+
+
+def _wait_again(state: ShardState, row: Row, key_of: Callable[[Row], bytes]) -> None:
+    _, number, url, redirects, attempts = row
+    *start, more = state.pending[number]
+    again = [*start, (more or {}) | {"redirects": redirects, "attempts": attempts}]
+    state.pending[number] = again
+    if url != again[2]:
+        again[2] = url
+        state.seen += key_of(again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from itertools import islice
 from time import monotonic
@@ -15,10 +16,14 @@ from ..errors import FrontierClosed, ModuleError
 from ..frontier import Budget, Next, Outcome, Taken
 from ..frontier.contract import Events
 from ..frontier.hosts.wakeup import Wakeup
+from ..frontier.outcome import failed
 from .active_shard import ActiveShard
 from .journal import OTHER_SHARD
 from .shards import ShardMap
+from .strikes import mark_of
 from .view import ClusterView
+
+log = logging.getLogger(__name__)
 
 
 class ClusterFrontier:
@@ -121,11 +126,26 @@ class ClusterFrontier:
         start = self._next_shard
         for n in range(len(open_shards)):
             place = (start + n) % len(open_shards)
-            taken = open_shards[place].frontier.take_due()
+            taken = self._take_from(open_shards[place])
             if taken is not None:
                 self._next_shard = place
                 self._owners[taken] = open_shards[place]
                 return taken
+        return None
+
+    def _take_from(self, shard: ActiveShard) -> Taken | None:
+        """Take from *shard* if something is due; pages that have ended processes are set aside."""
+        strikes = shard.journal.strikes
+        while (taken := shard.frontier.take_due()) is not None:
+            if not strikes.numbers or taken.is_robots:
+                return taken
+            mark = mark_of(shard.number, taken.request)
+            taken.is_suspect = mark in strikes
+            if not strikes.is_out(mark):
+                return taken
+            log.warning("%s is set aside: its analysis has ended schedulers", taken.request)
+            shard.frontier.settle(taken, failed("quarantined"))
+            self.events.on_drop(taken.request, failed("quarantined"))
         return None
 
     def _next_due(self, now: float) -> float | None:

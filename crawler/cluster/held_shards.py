@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any
+from contextlib import suppress
 
 import gevent
 
 from ..data import Link, Request
+from ..errors import RedisAway
 from ..frontier import Outcome
 from ..frontier.hosts.wakeup import Wakeup
 from .active_shard import ActiveShard
+from .blob import pack
+from .checkpoints import Checkpoints
 from .commits import Call, ClusterCommits
 from .comparison import is_there
 from .fold import ShardState
 from .job_record import JobRecord
 from .leases import LeaseTable
-from .loading import ShardMaker, loaded_state
+from .loading import Loaded, ShardMaker, load
 from .server import Server
+from .strikes import Strike
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +43,8 @@ class HeldShards:
     ) -> None:
         self.active: dict[int, ActiveShard] = {}
         self.commits = ClusterCommits(server, self.active, drop=self.drop, verify=self._compare)
+        self.checkpoints = Checkpoints(server, record, self.active)
+        self.commits.on_answer = self.checkpoints.look
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
         self.on_load: Callable[[], object] = bool
         self.maker: ShardMaker
@@ -55,17 +61,17 @@ class HeldShards:
 
     def load(self, number: int, token: str, seq: int) -> None:
         """Fold the journal of a shard that was claimed, and begin to take from it."""
-        state, counts = loaded_state(self._server, self._record, number)
-        if state.seq != seq or not self._leases.holds(number, token):
+        loaded = load(self._server, self._record, number)
+        if loaded.state.seq != seq or not self._leases.holds(number, token):
             self._leases.mine.pop(number, None)
             return
-        self._activate(number, token, state, counts)
+        self._activate(number, token, loaded)
 
     def send_first(
         self, number: int, token: str, seq: int, first: Iterable[Request | Link]
     ) -> None:
         """Send the *first* requests to their shards; the lease is then of no more use."""
-        shard, sent = self._activate(number, token, ShardState(seq=seq), {}), 0
+        shard, sent = self._activate(number, token, Loaded(ShardState(seq=seq))), 0
         for request in first:
             shard.admit(request)
             sent += 1
@@ -83,14 +89,24 @@ class HeldShards:
             shard.is_draining = True
             gevent.spawn(self._give_back_when_quiet, shard)
 
-    def give_all_back(self) -> None:
+    def close(self) -> None:
+        """Commit what is left, and give all shards back."""
+        self.checkpoints.close()
+        self.commits.close()
         for shard in list(self.active.values()):
             self._give_back(shard)
 
     def drop(self, shard: ActiveShard) -> None:
-        """Let go of a shard that another has now, or that is ahead of Redis."""
-        log.info("shard %d is given up: it is loaded anew from Redis", shard.number)
-        self._forget(shard)
+        """Let go of a shard that another has now; what was being analysed may be the cause."""
+        marks = [one.journal.marks.marks for one in self.active.values()]
+        is_alone = sum(map(len, marks)) == 1
+        self.strike([Strike(mark, is_alone) for mark in shard.journal.marks.marks])
+        self._give_up(shard)
+
+    def strike(self, strikes: Iterable[Strike]) -> None:
+        """Tell the shards of pages that a scheduler ended, or lost its leases, while it analysed them."""
+        for one in strikes:
+            gevent.spawn(self._send_strike, one)
 
     def lose(self, number: int) -> None:
         """Note that another has the lease of the shard *number*."""
@@ -105,10 +121,8 @@ class HeldShards:
         self._orphans = [orphan for orphan in self._orphans if orphan.taken]
         return any(orphan.number == number for orphan in self._orphans)
 
-    def _activate(
-        self, number: int, token: str, state: ShardState, counts: dict[str, Any]
-    ) -> ActiveShard:
-        shard = self.active[number] = self.maker.make(number, token, state, counts)
+    def _activate(self, number: int, token: str, loaded: Loaded) -> ActiveShard:
+        shard = self.active[number] = self.maker.make(number, token, loaded)
         shard.frontier.events.on_drop = self.on_drop
         self.on_load()
         self._wakeup.wake()
@@ -126,6 +140,17 @@ class HeldShards:
         self._forget(shard)
         self._server.call("release", lease, shard.token, shard.seq)
 
+    def _send_strike(self, strike: Strike) -> None:
+        keys, number = self._record.keys, strike.shard
+        names = [keys.job, keys.leases[number], keys.inboxes[number]]
+        blob = pack([{"strike": list(strike)}])
+        with suppress(RedisAway):  # this process ends
+            self._server.patiently(lambda: self._server.call("strike", names, blob))
+
+    def _give_up(self, shard: ActiveShard) -> None:
+        log.info("shard %d is given up: it is loaded anew from Redis", shard.number)
+        self._forget(shard)
+
     def _forget(self, shard: ActiveShard) -> None:
         if self.active.get(shard.number) is shard:
             del self.active[shard.number]
@@ -140,7 +165,8 @@ class HeldShards:
         for shard in list(self.active.values()):
             in_call = call.batches.get(shard.number)
             if not is_there(self._server, shard, in_call.seq if in_call is not None else None):
-                self.commits.lose(call, shard.number)
+                call.batches.pop(shard.number, None)
+                self._give_up(shard)
         self._server.life = life
 
 

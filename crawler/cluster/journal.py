@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from .. import url as urls
 from ..data import Link, Request
-from ..errors import ClusterError
+from ..errors import ClusterError, InvalidURL
 from ..frontier import Fingerprint, Outcome, TrapGuard, UrlCounts, refused
-from ..frontier.admission.seen import make_seen
+from ..frontier.admission.fingerprint import SIZE
+from ..frontier.admission.seen import Seen, make_seen
 from ..frontier.budget import CUT_OFF
 from ..frontier.durable.awaited import AwaitedRequests
 from ..frontier.durable.batch import Step
+from ..frontier.durable.crash_marker import CrashMarker
 from ..frontier.durable.group_commit import NoOutputs, Outputs
-from ..frontier.durable.journal import NearerFind, NoMarks, PageEnd, Restored
+from ..frontier.durable.journal import NearerFind, PageEnd, Restored
 from ..frontier.durable.rows import key_of
-from ..frontier.hosts.host import Host, HostFacts
-from ..frontier.hosts.overflow import Receiver
+from ..frontier.hosts.host import HostFacts
 from ..frontier.hosts.robots_cache import RobotsFacts
 from ..frontier.ledger import Ledger
 from ..frontier.outcome import MOVED
 from ..serialization import request_to_dict
 from .batch import ShardBatch
-from .fold import ShardState, admitted, robots_body, robots_row, waits_again
+from .fold import Row, ShardState, admitted, request_of, robots_body, robots_row, waits_again
 from .shards import SentLinks, ShardMap
+from .spilled_queues import WINDOW, SpilledQueues
+from .strikes import ShardMarks, Strike, Strikes
 
 #: The numbers of a shard's requests start at this times the number of the shard plus 1: no two
 #: requests of a process have the same id.
@@ -60,12 +64,12 @@ class ClusterJournal:
         wait: Callable[[], object] = bool,
         least_rest: float = 0.0,
         duplicate_filter: str = "bloom",
+        marker: CrashMarker | None = None,
+        window: int = WINDOW,
     ) -> None:
         self.shard = shard
         self.batch = ShardBatch()
         self.sent = SentLinks()
-        self.marks = NoMarks()
-        self.overflow = _Loaded(state)
         self._shards = shards
         self._state = state
         self._counts = counts
@@ -78,6 +82,9 @@ class ClusterJournal:
         self._least_rest = least_rest
         self._duplicate_filter = duplicate_filter
         self._awaited = AwaitedRequests()
+        self.overflow = SpilledQueues(state.pending.values(), self._awaited, window)
+        self.strikes = Strikes(state.strikes)
+        self.marks = ShardMarks(shard, marker)
         self._figures: dict[str, Callable[[], Any]] = {}
         self._next = max(state.last + 1, (shard + 1) * _NUMBERS)
 
@@ -104,14 +111,11 @@ class ClusterJournal:
 
     def restore(self, traps: TrapGuard, _fingerprint: Fingerprint) -> Restored:
         state = self._state
-        for url, depth, found_on in state.met:
+        for name, pages in state.pages.items():
+            traps.count_pages(name, pages)
+        for url, depth, found_on in state.recent:
             traps.count(url, depth, found_on)
-        state.met.clear()
-        seen = make_seen(self._duplicate_filter, max(len(state.seen) * 2, _LEAST))
-        for key in state.seen:
-            seen.add(key)
-        state.seen.clear()
-        now = self._now()
+        seen, now = self._seen(), self._now()
         return Restored(
             self._fingerprint,
             ledger=_ledger(self._counts.get("counts"), len(state.pending), self.shard),
@@ -204,7 +208,12 @@ class ClusterJournal:
         self._wait()
 
     def finish(self) -> None:
-        """Do nothing: what is left is committed with the shard."""
+        self.overflow.close()
+
+    def struck(self, strike: Strike) -> None:
+        """Count it against a page that a process ended, or was stuck, while it analysed it."""
+        strikes = self.strikes.add(strike.mark, is_alone=strike.is_alone)
+        self._add(["k", strike.mark, strikes])
 
     # -- inside -------------------------------------------------------------------------------
 
@@ -212,9 +221,16 @@ class ClusterJournal:
         self.batch.rows.append(row)
         self._on_change(False)
 
+    def _seen(self) -> Seen:
+        """Return a filter with all that was seen; the state needs it no more."""
+        keys, self._state.seen = bytes(self._state.seen), bytearray()
+        seen = make_seen(self._duplicate_filter, max(len(keys) // SIZE * 2, _LEAST))
+        seen.update([keys[start : start + SIZE] for start in range(0, len(keys), SIZE)])
+        return seen
+
     def _host_facts(self, now: float) -> Iterable[HostFacts]:
         """Yield what is known of hosts; one with requests rests first, as after a request of ours."""
-        rests = {request.url for request in self._state.pending.values()}
+        rests = {row[2] for row in self._state.pending.values()}
         names = {urls.host(url) for url in rests} if self._least_rest else set()
         for name, row in self._state.hosts.items():
             rest = max(row[3] - now, self._least_rest if name in names else 0.0)
@@ -224,32 +240,16 @@ class ClusterJournal:
             yield HostFacts(name, 0, self._least_rest, "delay")
 
 
-class _Loaded:
-    """Implements Overflow: all that waits is in memory, and is given to the frontier at the start."""
+def keys_by(fingerprint: Fingerprint) -> Callable[[Row], bytes]:
+    """Return a function for fold(): the fingerprint of the request in a row, at the URL where it is now."""
 
-    size = 0
+    def key(row: Row) -> bytes:
+        if row[6] is None:
+            with suppress(InvalidURL):
+                return fingerprint.of(urls.canonicalize(row[2]))
+        return key_of(request_of(row).replace(redirects=()), fingerprint)
 
-    def __init__(self, state: ShardState) -> None:
-        self._state = state
-
-    def open(self, receiver: Receiver) -> None:
-        for request in list(self._state.pending.values()):
-            receiver.bring_back(request)
-        self._state.pending.clear()
-
-    def keeps(self, _host: Host, _found: Request | Link) -> bool:
-        return False
-
-    def entered(self, host: Host, found: Request | Link) -> None:
-        """Do nothing."""
-
-    def refill(self, host: Host) -> None:
-        """Do nothing."""
-
-
-def keys_by(fingerprint: Fingerprint) -> Callable[[Request], bytes]:
-    """Return a function for fold(): the fingerprint of a request, at the URL where it is now."""
-    return lambda request: key_of(request.replace(redirects=()), fingerprint)
+    return key
 
 
 def _number(request: Request) -> int:

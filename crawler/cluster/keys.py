@@ -31,11 +31,16 @@ class Keys:
         self.leases = [self._of("lease", shard) for shard in range(shards + 1)]
         self.inboxes = [self._of("in", shard) for shard in range(shards + 1)]
         self.journals = [self._of("journal", shard) for shard in range(shards + 1)]
+        #: Of each shard two, one for its checkpoint and one for the next that is being written.
+        self.checkpoints = [
+            (self._of("check:a", shard), self._of("check:b", shard)) for shard in range(shards + 1)
+        ]
 
     @property
     def all(self) -> list[str]:
         own = [self.job, self.log, self.here, self.collector]
-        return [*own, *self.leases, *self.inboxes, *self.journals]
+        checkpoints = [key for pair in self.checkpoints for key in pair]
+        return [*own, *self.leases, *self.inboxes, *self.journals, *checkpoints]
 
     def _of(self, kind: str, shard: int) -> str:
         return f"{self._start}{kind}:{shard}"

@@ -1,9 +1,10 @@
-"""Loading: from the journal of a shard in Redis to a shard that is worked on."""
+"""Loading: from the checkpoint and the journal of a shard in Redis to a shard that is worked on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..frontier import Frontier, FrontierContract
 from ..frontier.hosts.wakeup import Wakeup
 from .active_shard import ActiveShard
 from .blob import unpack
+from .checkpoint import state_of
 from .fold import ShardState, fold
 from .job_record import JobRecord
 from .journal import ClusterJournal, keys_by
@@ -22,20 +24,65 @@ from .shards import ShardMap
 _CHUNK = 200
 
 
-def loaded_state(server: Server, record: JobRecord, number: int) -> tuple[ShardState, Any]:
-    """Return the state of a shard, and its counts."""
-    state, key_of = ShardState(), keys_by(record.fingerprint)
-    journal = record.keys.journals[number]
-    while True:
-        start = f"({state.seq}-1" if state.seq else "-"
-        some = server.ask(partial(_entries, key=journal, start=start))
-        if not some:
-            counts = server.ask(lambda c: c.hget(record.keys.leases[number], "counts"))
-            return state, json.loads(counts or b"{}")
-        for entry, fields in some:
-            seq = int(entry.partition(b"-")[0])
-            fold(state, [(seq, unpack(fields[b"rows"]))], key_of)
+@dataclass
+class Loaded:
+    """
+    A shard as Redis has it: its *state* and its *counts*.
+
+    *slot* says which of its two keys the checkpoint is in; *checkpoint_bytes* and *journal_bytes* are
+    what was read.
+    """
+
+    state: ShardState = field(default_factory=ShardState)
+    counts: dict[str, Any] = field(default_factory=dict)
+    slot: int = 1
+    checkpoint_bytes: int = 0
+    journal_bytes: int = 0
+
+
+def load(server: Server, record: JobRecord, number: int, up_to: int | None = None) -> Loaded:
+    """Return the shard *number*, up to a batch if one is named; others run meanwhile."""
+    lease = record.keys.leases[number]
+    counts, slot = server.ask(lambda c: c.hmget(lease, "counts", "slot"))
+    loaded = Loaded(counts=json.loads(counts or b"{}"))
+    if slot is not None:
+        loaded.slot = int(slot)
+        loaded.state = state_of(
+            _pieces(server, record.keys.checkpoints[number][loaded.slot], loaded)
+        )
+    key_of = keys_by(record.fingerprint)
+    for seq, rows in _batches(server, record.keys.journals[number], loaded, up_to):
+        fold(loaded.state, [(seq, rows)], key_of)
+    return loaded
+
+
+def _pieces(server: Server, key: str, loaded: Loaded) -> Iterator[bytes]:
+    place = 0
+    while (piece := server.ask(partial(_piece, key=key, place=place))) is not None:
+        loaded.checkpoint_bytes += len(piece)
+        place += 1
+        yield piece
         give_way()
+
+
+def _piece(client: Any, key: str, place: int) -> Any:
+    return client.lindex(key, place)
+
+
+def _batches(
+    server: Server, key: str, loaded: Loaded, up_to: int | None
+) -> Iterator[tuple[int, Any]]:
+    """Yield the batches after the state of *loaded*, which is advanced meanwhile."""
+    end = "+" if up_to is None else f"{up_to}-1"
+    while some := server.ask(partial(_entries, key=key, start=f"({loaded.state.seq}-1", end=end)):
+        for entry, fields in some:
+            loaded.journal_bytes += len(fields[b"rows"])
+            yield int(entry.partition(b"-")[0]), unpack(fields[b"rows"])
+        give_way()
+
+
+def _entries(client: Any, key: str, start: str, end: str) -> Any:
+    return client.xrange(key, start, end, _CHUNK)
 
 
 class ShardMaker:
@@ -54,16 +101,13 @@ class ShardMaker:
         self._wakeup = wakeup
         self._options = {"fingerprint": record.fingerprint, **journal}
 
-    def make(
-        self, number: int, token: str, state: ShardState, counts: dict[str, Any]
-    ) -> ActiveShard:
-        seq = state.seq
-        journal = ClusterJournal(number, self._shards, state, counts, **self._options)
+    def make(self, number: int, token: str, loaded: Loaded) -> ActiveShard:
+        state = loaded.state
+        journal = ClusterJournal(number, self._shards, state, loaded.counts, **self._options)
         frontier = self._make(journal, wakeup=self._wakeup)
         if not isinstance(frontier, Frontier):
             raise TypeError(f"a shard needs a Frontier, not {frontier!r}")
-        return ActiveShard(number, token, seq, journal, frontier, self._shards)
-
-
-def _entries(client: Any, key: str, start: str) -> Any:
-    return client.xrange(key, start, "+", _CHUNK)
+        shard = ActiveShard(number, token, state.seq, journal, frontier, self._shards)
+        shard.slot = loaded.slot
+        shard.checkpoint_bytes, shard.journal_bytes = loaded.checkpoint_bytes, loaded.journal_bytes
+        return shard

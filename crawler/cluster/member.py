@@ -22,6 +22,7 @@ from .leases import LeaseTable
 from .loading import ShardMaker
 from .server import Server
 from .shards import ShardMap
+from .strikes import MarkFile, mark_of, strikes_of_the_dead
 
 log = logging.getLogger(__name__)
 
@@ -32,17 +33,28 @@ class Member:
 
     Implements CrawlJob and CrawlJournal. *least_rest* is how many seconds every host with
     requests rests first in a shard that was loaded; *by_domain* is whether the hosts of a domain
-    are in one shard.
+    are in one shard. In *folder* is noted which pages are under analysis, so that one that ends
+    schedulers is set aside; they count for the next scheduler that has the same folder.
     """
 
     def __init__(
-        self, url: str, record: JobRecord, *, least_rest: float = 0.0, by_domain: bool = False
+        self,
+        url: str,
+        record: JobRecord,
+        *,
+        least_rest: float = 0.0,
+        by_domain: bool = False,
+        folder: Path | None = None,
     ) -> None:
         self.record = record
         self.journal = self
         self.outputs = JobOutputs(Path.cwd(), {}, {})
         self.duplicate_filter = "bloom"
+        self._folder = folder
+        self._mark_file = None if folder is None else MarkFile(folder)
         self.on_stuck: Callable[[Request], object] | None = None
+        if self._mark_file is not None:
+            self.on_stuck = self._end_process
         #: The job's status as Redis last showed it.
         self.status = "running"
         self.server = Server(url, record.keys, lambda: self._is_closing)
@@ -76,6 +88,7 @@ class Member:
             on_change=held.commits.changed,
             least_rest=self._least_rest,
             duplicate_filter=self.duplicate_filter,
+            marker=None if self._mark_file is None else self._mark_file.marker,
         )
         self.inboxes = Inboxes(Server(self.server.url, record.keys, lambda: True), held.active)
         held.on_load = self.inboxes.wake
@@ -87,6 +100,8 @@ class Member:
             wait_for_room=held.commits.wait_for_room,
             on_close=self._close,
         )
+        for strikes in strikes_of_the_dead(self._folder) if self._folder is not None else ():
+            held.strike(strikes)
         return self.frontier
 
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
@@ -124,6 +139,11 @@ class Member:
     def _fail(self, error: CrawlerError) -> None:
         self._fails(error)
 
+    def _end_process(self, request: Request) -> None:
+        shard = self._map.of(request.url)
+        if self._mark_file is not None and shard is not None:
+            self._mark_file.end_process(mark_of(shard, request))
+
     def _may_take(self) -> str:
         if self.status == "paused":
             return "the job is paused"
@@ -146,8 +166,7 @@ class Member:
         self._is_closing = True
         self.leases.claim_no_more()
         try:
-            self.held.commits.close()
-            self.held.give_all_back()
+            self.held.close()
         except RedisAway as error:
             held = counted(len(self.held.active), "shard")
             log.warning("%s held here are free when their leases have run out: %s", held, error)
@@ -155,3 +174,5 @@ class Member:
             self.leases.close()
             self.inboxes.close()
             self.server.close()
+            if self._mark_file is not None:
+                self._mark_file.close()

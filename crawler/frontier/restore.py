@@ -86,6 +86,9 @@ class Restorer:
     def host_named(self, name: str) -> Host:
         return self._queues.host_named(name)
 
+    def host_of(self, url: str) -> Host:
+        return self._queues.host_of(url)
+
     @property
     def in_memory(self) -> int:
         return self._hosts.queued

@@ -1,20 +1,16 @@
 """A shard of a job on a real server, without the leases and renewals around it."""
 
 import atexit
-import json
 import tempfile
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
 
-from crawler.cluster.active_shard import ActiveShard
-from crawler.cluster.blob import unpack
 from crawler.cluster.commits import ClusterCommits
 from crawler.cluster.comparison import is_there
 from crawler.cluster.embedded_server import EmbeddedServer
-from crawler.cluster.fold import ShardState, fold
 from crawler.cluster.job_record import create_job
-from crawler.cluster.journal import ClusterJournal, keys_by
+from crawler.cluster.loading import ShardMaker, load
 from crawler.cluster.server import Server
 from crawler.cluster.shards import ShardMap
 from crawler.frontier import Frontier, Politeness, Retries, Scope
@@ -56,27 +52,20 @@ class Holder:
         return self.server.call("claim", [keys.job, keys.leases[number]], token, seen, beat)
 
     def state(self, number):
-        entries = self.server.client.xrange(self.record.keys.journals[number])
-        batches = [(int(name.split(b"-")[0]), unpack(f[b"rows"])) for name, f in entries]
-        return fold(ShardState(), batches, keys_by(self.record.fingerprint))
+        return load(self.server, self.record, number).state
 
     def open(self, number, token, make=None, **journal):
         assert self.claim(number, token)[0] == b"OK"
-        state = self.state(number)
-        seq = state.seq
-        counts = self.server.client.hget(self.record.keys.leases[number], "counts")
-        journal = ClusterJournal(
-            number,
+        maker = ShardMaker(
+            self.record,
             self._map,
-            state,
-            json.loads(counts or "{}"),
-            fingerprint=self.record.fingerprint,
+            lambda journal, wakeup: (make or _frontier)(journal),
+            None,
             now=lambda: 1000.0,
             on_change=self.commits.changed,
             **journal,
         )
-        frontier = (make or _frontier)(journal)
-        shard = ActiveShard(number, token, seq, journal, frontier, self._map)
+        shard = maker.make(number, token, load(self.server, self.record, number))
         self.shards[number] = shard
         return shard
 

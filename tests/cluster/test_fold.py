@@ -5,10 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.cluster.blob import pack, unpack
-from crawler.cluster.fold import ShardState, admitted, fold, robots_body, robots_row, waits_again
+from crawler.cluster.fold import (
+    ShardState,
+    admitted,
+    fold,
+    request_of,
+    robots_body,
+    robots_row,
+    waits_again,
+)
 from crawler.cluster.journal import keys_by
 from crawler.data import Request
 from crawler.frontier import Fingerprint
+from crawler.frontier.durable.rows import key_of
 
 KEY_OF = keys_by(Fingerprint("mmh3"))
 
@@ -28,11 +37,13 @@ def histories(draw):
             if not waiting:
                 break
             which = draw(st.sampled_from(waiting))
-            kind = draw(st.sampled_from("wmeh"))
+            kind = draw(st.sampled_from("wmehk"))
             if kind == "w":
                 rows.append(waits_again(which, page(which, attempts=("status 503",))))
             elif kind == "m":
                 rows.append(["m", which, 1, "http://a.test/"])
+            elif kind == "k":
+                rows.append(["k", which, 1])
             elif kind == "h":
                 rows.append(["h", "a.test", 0, 5.0, "delay"])
             else:
@@ -77,7 +88,8 @@ def test_a_request_comes_back_with_all_its_fields():
     )
     rows = unpack(pack([admitted(7, request)]))
 
-    assert fold(ShardState(), [(1, rows)], KEY_OF).pending == {7: request}
+    [row] = fold(ShardState(), [(1, rows)], KEY_OF).pending.values()
+    assert request_of(row) == request
 
 
 def test_where_a_request_was_redirected_to_counts_as_seen():
@@ -85,8 +97,9 @@ def test_where_a_request_was_redirected_to_counts_as_seen():
 
     state = fold(ShardState(), [(1, rows)], KEY_OF)
 
-    assert state.seen == [KEY_OF(page(1)), KEY_OF(Request("http://a.test/new"))]
-    assert state.pending[1].redirects == ("http://a.test/1",)
+    new = admitted(2, Request("http://a.test/new"))
+    assert state.seen == KEY_OF(rows[0]) + KEY_OF(new)
+    assert request_of(state.pending[1]).redirects == ("http://a.test/1",)
 
 
 def test_a_missing_batch_is_noticed():
@@ -103,3 +116,20 @@ def test_robots_txt_may_be_any_bytes():
     row = unpack(pack(robots_row("http://a.test", 5.0, b"\xff\0\n")))
 
     assert robots_body(row) == b"\xff\0\n"
+
+
+def test_the_fingerprint_of_a_row_is_that_of_its_request():
+    fingerprint = Fingerprint("mmh3")
+    for request in (page(1), page(2, method="POST", body=b"x"), Request("mailto:a@b.test", id="3")):
+        row = admitted(int(request.id, 16), request)
+
+        assert keys_by(fingerprint)(row) == key_of(request, fingerprint)
+
+
+def test_of_the_urls_that_were_met_long_ago_only_the_hosts_are_counted(monkeypatch):
+    monkeypatch.setattr("crawler.cluster.fold.RECENT", 2)
+
+    state = fold(ShardState(), [(1, [admitted(n, page(n)) for n in range(5)])], KEY_OF)
+
+    assert [url for url, *_ in state.recent] == ["http://a.test/3", "http://a.test/4"]
+    assert state.pages == {"a.test": 3}

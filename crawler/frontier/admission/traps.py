@@ -116,6 +116,13 @@ class TrapGuard:
             if self._max_pages is not None:
                 self._count_page(host(url))
 
+    def count_pages(self, name: str, number: int) -> None:
+        """Count *number* URLs of the host *name*, which an earlier run let through."""
+        if self._hosts is not None:
+            self._hosts.add(name)
+        if self._max_pages is not None:
+            self._pages[name] = min(self._max_pages, self._pages.get(name, 0) + number)
+
     def _reason(self, url: str, depth: int, found_on: str | None) -> str | None:
         query = url.find("?")
         end = len(url) if query < 0 else query

@@ -11,9 +11,9 @@ from .rows import ended
 from .store import Store
 
 #: After how many deaths of the process a page is set aside: STRIKES if it was the only page under
-#: analysis the last time, so that it is known to be the cause; else _MOST_STRIKES.
+#: analysis the last time, so that it is known to be the cause; else MOST_STRIKES.
 STRIKES = 3
-_MOST_STRIKES = 10
+MOST_STRIKES = 10
 
 _REOPEN = """
 UPDATE urls SET status = NULL, reason = NULL, redirects = NULL, attempts = NULL, ended = NULL,
@@ -62,7 +62,7 @@ def strike(store: Store, change: Any) -> tuple[int, frozenset[str]]:
         "(SELECT 1 FROM urls WHERE urls.id = strikes.id AND status IS NULL)"
     )
     out = "SELECT id FROM strikes WHERE number >= ?"
-    strikes = STRIKES if len(marked) == 1 else _MOST_STRIKES
+    strikes = STRIKES if len(marked) == 1 else MOST_STRIKES
     often = [number for (number,) in store.rows(out, strikes) if number in marked]
     struck_out = sum(repair(change, number, failed("quarantined")) for number in often)
     open_ones = "SELECT strikes.id FROM strikes JOIN urls USING (id) WHERE status IS NULL"

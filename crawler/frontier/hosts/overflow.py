@@ -19,6 +19,8 @@ class Receiver(Protocol):
 
     def host_named(self, name: str) -> Host: ...
 
+    def host_of(self, url: str) -> Host: ...
+
     @property
     def in_memory(self) -> int:
         """How many requests wait in memory."""

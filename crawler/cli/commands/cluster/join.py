@@ -24,6 +24,12 @@ from .options import redis_option
     show_default=True,
     help="The number of scheduler processes.",
 )
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False),
+    help="Where it is noted which pages are under analysis.  [default: below ./crawls]",
+)
 @redis_option
 @common_options
 def join(
@@ -32,6 +38,7 @@ def join(
     arguments: Sequence[str],
     assigned: Sequence[str],
     schedulers: int,
+    folder: str | None,
     redis_url: str,
 ) -> None:
     """Work on a job until it is finished.
@@ -39,16 +46,17 @@ def join(
     The code is that of this machine: a spider, a version or settings that differ from those of
     the job are refused. Settings such as concurrency and memory are this machine's own. Ctrl-C
     finishes the requests in flight and leaves the rest to the other schedulers. The exit code
-    is 0 if the job is finished, 3 if it was left or stopped before.
+    is 0 if the job is finished, 3 if it was left or stopped before. A page whose analysis has ended
+    three schedulers is set aside: they must have been started with the same directory.
 
     Example: crawler cluster join quotes quotes.py --redis redis://localhost:6379 --schedulers 2
     """
     if schedulers == 1:
         from ...cluster_crawl import join_and_work
 
-        sys.exit(join_and_work(redis_url, name, what, arguments, assigned))
+        sys.exit(join_and_work(redis_url, name, what, arguments, assigned, folder))
     from ...cluster_processes import Schedulers, command_of
 
-    command = command_of(name, what, arguments, assigned)
+    command = command_of(name, what, arguments, assigned, folder)
     with Schedulers(command, schedulers, redis_url) as processes:
         sys.exit(processes.wait())

@@ -160,3 +160,21 @@ def test_a_crawl_in_one_process_imports_nothing_of_a_cluster():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.long
+def test_a_page_that_ends_schedulers_is_set_aside_and_the_others_are_there(
+    spider, site, tmp_path, server
+):
+    path = tmp_path / "tree.py"
+    deadly = '        if response.url.endswith("/20"): import os; os.kill(os.getpid(), 9)\n'
+    before, after = path.read_text().split("        yield dict", 1)
+    path.write_text(before + deadly + "        yield dict" + after)
+
+    command = ["cluster", "run", "tree.py", "--schedulers", "2", "--ttl", "1", "-O", "out.jsonl"]
+    done = crawler(*command, "--redis", server.url, "--json", cwd=tmp_path)
+
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["urls"]["failed"] == {"quarantined": 1}
+    lost = {20, 41, 42}  # and what only they lead to
+    assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES - len(lost)
