@@ -76,6 +76,7 @@ def join_and_work(
         record,
         least_rest=settings.politeness.delay,
         by_domain=by_domain(settings),
+        limits=settings.budget,
         folder=Path(local_path(folder or Path(JOBS) / f"{directory_name(name)}.schedulers")),
     )
     return _work(member, spider, settings)

@@ -24,6 +24,8 @@ _OWN = frozenset(
     }
 )
 _OWN_GROUPS = ("memory", "pools")
+#: Settings of a whole crawl that are not divided among its schedulers.
+_NOT_SHARED = frozenset({"budget.bandwidth", "budget.min_rate", "budget.patience"})
 #: What differs, in words.
 _NAMES = {
     "spider": "the spider",
@@ -90,8 +92,8 @@ def _unsupported(spider: Spider, settings: Settings) -> Iterator[str]:
     defaults = Settings()
     for setting in SETTINGS:
         get = attrgetter(setting.path)
-        if setting.group == "budget" and get(settings) != get(defaults):
-            yield f"the limit {setting.name} of a whole crawl"
+        if setting.path in _NOT_SHARED and get(settings) != get(defaults):
+            yield f"the setting {setting.name}, which all schedulers would have to share"
     if settings.duplicate_filter == "off":
         yield "the setting duplicate_filter=off"
     middlewares: Collection[Any] = spider.download_middlewares

@@ -46,7 +46,14 @@ class ActiveShard:
         self.slot = 1
         self.checkpoint_bytes = 0
         self.journal_bytes = 0
+        #: How many pages were begun, as Redis has it.
+        self.begun = 0
         self._shards = shards
+
+    @property
+    def begun_lately(self) -> int:
+        """How many pages were begun since the last batch that was answered."""
+        return max(0, self.frontier.view.begun - self.begun)
 
     @property
     def taken(self) -> int:
@@ -93,7 +100,7 @@ class ActiveShard:
                 self.frontier.move_in(request_from_dict(what["hop"]))
             else:
                 self.frontier.admit(request_from_dict(what["request"]))
-        self.journal.batch.read(entry, len(blob))
+        self.journal.read(entry, len(blob))
         self.read.append(entry)
         self.last_read = entry
 
@@ -106,6 +113,7 @@ class ActiveShard:
         """Note that *batch* is in Redis."""
         self.seq = batch.seq
         self.journal_bytes += len(batch.args[3])
+        self.begun = batch.begun
         kept = str(batch.args[4])
         if kept:
             self.read = [entry for entry in self.read if _is_after(entry, kept)]

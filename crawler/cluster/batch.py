@@ -50,6 +50,7 @@ class SealedBatch:
         self.shard = shard
         self.seq = seq
         self.steps = batch.steps
+        self.begun = counts.get("frontier", {}).get("begun", 0)
         self.targets = {target: pack(links) for target, links in batch.outbox.items()}
         self.args = [
             shard,

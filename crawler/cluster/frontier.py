@@ -35,7 +35,7 @@ class ClusterFrontier:
     the first requests of the job. It is idle when the whole job is finished.
 
     *may_take* returns "" if requests may be taken now, or what must be waited for; *wait_for_room*
-    waits while too much is not committed.
+    waits while too much is not committed; *on_begin* is called with each request that is taken.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class ClusterFrontier:
         *,
         may_take: Callable[[], str],
         wait_for_room: Callable[[], object],
+        on_begin: Callable[[Request], object],
         on_close: Callable[[], object],
     ) -> None:
         self.shards = shards
@@ -66,6 +67,7 @@ class ClusterFrontier:
         self._wakeup = wakeup
         self._may_take = may_take
         self._wait_for_room = wait_for_room
+        self._on_begin = on_begin
         self._on_close = on_close
         self._over = Event()
         self._owners: dict[Taken, ActiveShard] = {}
@@ -130,6 +132,8 @@ class ClusterFrontier:
             if taken is not None:
                 self._next_shard = place
                 self._owners[taken] = open_shards[place]
+                if not taken.is_robots:
+                    self._on_begin(taken.request)
                 return taken
         return None
 

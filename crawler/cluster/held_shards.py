@@ -35,7 +35,7 @@ class HeldShards:
     Loads shards that were claimed, gives them back, and drops those that are another's now.
 
     *active* has by its number each shard that is worked on. *on_drop* is called with each
-    request that is refused before it was taken, *on_load* when there is a shard more.
+    request that is refused before it was taken, *on_load* with each shard that was loaded.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class HeldShards:
         self.checkpoints = Checkpoints(server, record, self.active)
         self.commits.on_answer = self.checkpoints.look
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
-        self.on_load: Callable[[], object] = bool
+        self.on_load: Callable[[ActiveShard], object] = bool
         self.maker: ShardMaker
         self._server = server
         self._record = record
@@ -124,7 +124,7 @@ class HeldShards:
     def _activate(self, number: int, token: str, loaded: Loaded) -> ActiveShard:
         shard = self.active[number] = self.maker.make(number, token, loaded)
         shard.frontier.events.on_drop = self.on_drop
-        self.on_load()
+        self.on_load(shard)
         self._wakeup.wake()
         return shard
 

@@ -90,7 +90,9 @@ class ClusterJournal:
 
     def figures(self) -> dict[str, Any]:
         """Return the counts of the shard, absolute, as the next holder needs them."""
-        return {name: figures() for name, figures in self._figures.items()}
+        found = {name: figures() for name, figures in self._figures.items()}
+        found.get("frontier", {}).pop("scope", None)  # that of the job never changes
+        return found
 
     def seal(self) -> ShardBatch:
         """Return the batch, and begin the next one."""
@@ -101,6 +103,11 @@ class ClusterJournal:
         """Send nothing any more."""
         self.batch = ShardBatch()
         self._on_change = bool
+
+    def read(self, entry: str, size: int) -> None:
+        """Note that an *entry* of the inbox was read; it must be committed even if it had nothing new."""
+        self.batch.read(entry, size)
+        self._on_change(False)
 
     def send(self, target: int, what: Any) -> None:
         """Put *what* into the inbox of the shard *target*, with the next batch."""

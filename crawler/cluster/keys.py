@@ -27,6 +27,7 @@ class Keys:
         self.log = f"{self._start}log"
         self.here = f"{self._start}here"
         self.collector = f"{self._start}collector"
+        self.quota = f"{self._start}quota"
         #: Of each shard, and of the first requests.
         self.leases = [self._of("lease", shard) for shard in range(shards + 1)]
         self.inboxes = [self._of("in", shard) for shard in range(shards + 1)]
@@ -38,7 +39,7 @@ class Keys:
 
     @property
     def all(self) -> list[str]:
-        own = [self.job, self.log, self.here, self.collector]
+        own = [self.job, self.log, self.here, self.collector, self.quota]
         checkpoints = [key for pair in self.checkpoints for key in pair]
         return [*own, *self.leases, *self.inboxes, *self.journals, *checkpoints]
 

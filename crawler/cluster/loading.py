@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from .._give_way import give_way
-from ..frontier import Frontier, FrontierContract
+from ..frontier import Budget, Frontier, FrontierContract
 from ..frontier.hosts.wakeup import Wakeup
 from .active_shard import ActiveShard
 from .blob import unpack
@@ -86,7 +86,11 @@ def _entries(client: Any, key: str, start: str, end: str) -> Any:
 
 
 class ShardMaker:
-    """Makes shards that are worked on; *journal* has the other arguments of a ClusterJournal."""
+    """
+    Makes shards that are worked on; *journal* has the other arguments of a ClusterJournal.
+
+    A shard has no limits of its own: they are those of the whole job.
+    """
 
     def __init__(
         self,
@@ -104,10 +108,11 @@ class ShardMaker:
     def make(self, number: int, token: str, loaded: Loaded) -> ActiveShard:
         state = loaded.state
         journal = ClusterJournal(number, self._shards, state, loaded.counts, **self._options)
-        frontier = self._make(journal, wakeup=self._wakeup)
+        frontier = self._make(journal, wakeup=self._wakeup, budget=Budget())
         if not isinstance(frontier, Frontier):
             raise TypeError(f"a shard needs a Frontier, not {frontier!r}")
         shard = ActiveShard(number, token, state.seq, journal, frontier, self._shards)
         shard.slot = loaded.slot
         shard.checkpoint_bytes, shard.journal_bytes = loaded.checkpoint_bytes, loaded.journal_bytes
+        shard.begun = loaded.counts.get("frontier", {}).get("begun", 0)
         return shard

@@ -10,9 +10,10 @@ from typing import Any
 from .._words import counted
 from ..data import Request
 from ..errors import CrawlerError, RedisAway
-from ..frontier import FrontierContract, Outcome
+from ..frontier import Budget, FrontierContract, Outcome
 from ..frontier.hosts.wakeup import Wakeup
 from ..job.outputs import JobOutputs
+from .active_shard import ActiveShard
 from .frontier import ClusterFrontier
 from .held_shards import HeldShards
 from .inboxes import Inboxes
@@ -20,6 +21,7 @@ from .job_record import JobRecord
 from .lease_keeper import LeaseKeeper
 from .leases import LeaseTable
 from .loading import ShardMaker
+from .quota import Quota
 from .server import Server
 from .shards import ShardMap
 from .strikes import MarkFile, mark_of, strikes_of_the_dead
@@ -34,7 +36,8 @@ class Member:
     Implements CrawlJob and CrawlJournal. *least_rest* is how many seconds every host with
     requests rests first in a shard that was loaded; *by_domain* is whether the hosts of a domain
     are in one shard. In *folder* is noted which pages are under analysis, so that one that ends
-    schedulers is set aside; they count for the next scheduler that has the same folder.
+    schedulers is set aside; they count for the next scheduler that has the same folder. *limits*
+    are those of the whole job, for all schedulers together.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Member:
         least_rest: float = 0.0,
         by_domain: bool = False,
         folder: Path | None = None,
+        limits: Budget | None = None,
     ) -> None:
         self.record = record
         self.journal = self
@@ -60,12 +64,14 @@ class Member:
         self.server = Server(url, record.keys, lambda: self._is_closing)
         self._map = ShardMap(record.keys.shards, by_domain=by_domain)
         self._least_rest = least_rest
+        self._limits = limits or Budget()
         self._wakeup = Wakeup()
         self._is_closing = False
         self._fails: Callable[[CrawlerError], object] = bool
         self.held: HeldShards
         self.leases: LeaseKeeper
         self.inboxes: Inboxes
+        self.quota: Quota
         self.frontier: ClusterFrontier
 
     # -- CrawlJob and CrawlJournal ------------------------------------------------------------
@@ -90,14 +96,16 @@ class Member:
             duplicate_filter=self.duplicate_filter,
             marker=None if self._mark_file is None else self._mark_file.marker,
         )
+        self.quota = self._open_quota()
         self.inboxes = Inboxes(Server(self.server.url, record.keys, lambda: True), held.active)
-        held.on_load = self.inboxes.wake
+        held.on_load = self._loaded
         self.frontier = ClusterFrontier(
             held.active,
             self._map,
             self._wakeup,
             may_take=self._may_take,
             wait_for_room=held.commits.wait_for_room,
+            on_begin=self.quota.begin,
             on_close=self._close,
         )
         for strikes in strikes_of_the_dead(self._folder) if self._folder is not None else ():
@@ -136,6 +144,20 @@ class Member:
             on_failure=self._fail,
         )
 
+    def _open_quota(self) -> Quota:
+        return Quota(
+            self.server,
+            self.record,
+            self._limits,
+            self.held.active,
+            id_=self.leases.id,
+            on_limit=self._cut_off,
+            on_grant=self._wakeup.wake,
+        )
+
+    def _cut_off(self, reason: str) -> None:
+        self.frontier.cut_off(reason)
+
     def _fail(self, error: CrawlerError) -> None:
         self._fails(error)
 
@@ -147,7 +169,17 @@ class Member:
     def _may_take(self) -> str:
         if self.status == "paused":
             return "the job is paused"
-        return "" if self.leases.is_proved else "an answer from Redis"
+        if not self.leases.is_proved:
+            self.quota.forget()
+            return "an answer from Redis"
+        if not len(self.frontier.view) or self.quota.may_begin():
+            return ""
+        return "pages that other schedulers may still begin"
+
+    def _loaded(self, shard: ActiveShard) -> None:
+        self.inboxes.wake()
+        if self.quota.reached:
+            shard.frontier.cut_off(self.quota.reached)
 
     def _dropped(self, request: Request, outcome: Outcome) -> None:
         self.frontier.events.on_drop(request, outcome)
@@ -171,6 +203,7 @@ class Member:
             held = counted(len(self.held.active), "shard")
             log.warning("%s held here are free when their leases have run out: %s", held, error)
         finally:
+            self.quota.close()
             self.leases.close()
             self.inboxes.close()
             self.server.close()

@@ -37,6 +37,11 @@ class View:
         return not self._ledger.pending
 
     @property
+    def begun(self) -> int:
+        """How many pages were begun."""
+        return self._spending.begun
+
+    @property
     def moved(self) -> int:
         return len(self._moved)
 

@@ -95,7 +95,6 @@ class RequestArgs:
             journal=journal,
             politeness=self.politeness,
             retries=self.retries,
-            budget=self.budget,
             traps=TrapGuard(
                 self.max_pages_per_host,
                 max_chain=self.max_chain,
@@ -105,7 +104,7 @@ class RequestArgs:
             agent=self.agent,
             slots=slots,
             duplicate_filter=self.duplicate_filter,
-            **parts,
+            **{"budget": self.budget, **parts},
         )
 
 

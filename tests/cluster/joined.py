@@ -12,8 +12,8 @@ from .tree_site import SETTINGS
 PAGES = 80
 
 
-def join(server, record, site):
-    member = Member(server.url, record)
+def join(server, record, site, **options):
+    member = Member(server.url, record, **options)
     result = stream(PageSpider(start_urls=[site.first()]), job=member, **SETTINGS)
     gevent.spawn(list, result)
     return member, result

@@ -59,7 +59,7 @@ class Holder:
         maker = ShardMaker(
             self.record,
             self._map,
-            lambda journal, wakeup: (make or _frontier)(journal),
+            lambda journal, **_: (make or _frontier)(journal),
             None,
             now=lambda: 1000.0,
             on_change=self.commits.changed,

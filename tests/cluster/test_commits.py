@@ -3,6 +3,7 @@
 import gevent
 import pytest
 
+from crawler.cluster.blob import pack
 from crawler.cluster.commits import Call
 from crawler.data import Link, Request
 from crawler.errors import RedisAway
@@ -197,6 +198,14 @@ def test_an_inbox_entry_is_trimmed_with_the_batch_that_has_its_links(two):
     assert int(two.server.client.hget(two.record.keys.leases[1], "inbox")) == 0
     assert two.shards[1].read == []
     assert len(two.state(1).pending) == 1
+
+
+def test_an_inbox_entry_that_has_nothing_new_is_due_for_a_commit(two):
+    two.commits.write()
+    two.shards[1].receive("1-0", pack([[1, "http://a.test/", ["mailto:nobody"]]]))
+
+    assert two.commits._due.is_set()
+    assert two.shards[1].journal.batch
 
 
 def test_a_job_is_finished_when_all_is_committed_and_not_before(two):

@@ -81,7 +81,13 @@ def test_a_page_that_has_three_strikes_is_not_taken_any_more(one):
         shard.receive(f"{entry + 1}-0", pack([{"strike": [mark_of(0, bad), True]}]))
     shard.receive("4-0", pack([{"strike": [mark_of(0, suspect), True]}]))
     frontier = ClusterFrontier(
-        one.shards, one._map, Wakeup(), may_take=str, wait_for_room=bool, on_close=bool
+        one.shards,
+        one._map,
+        Wakeup(),
+        may_take=str,
+        wait_for_room=bool,
+        on_begin=bool,
+        on_close=bool,
     )
     dropped = []
     frontier.events.on_drop = lambda request, outcome: dropped.append((request.url, outcome.reason))
