@@ -75,7 +75,7 @@ def stream(
         download = Middlewares(client if job is None else job.outputs.around(client), around)
         cleanup.callback(download.close)
         first = _FirstRequests(chain, partial(_fetch_aside, download, job))
-        fetch_one = partial(_fetch_within, result.scheduler, first)
+        fetch_one = _callback_fetch(result.scheduler, first, job)
         remote = remote_analyzers(settings.analyzers, spider, middlewares, fetch_one)
         analyzers: Sequence[Analyzer] = remote or [analyzer_of(chain)]
         downloader = Downloader(download, receiving=getattr(client, "receiving", int))
@@ -231,10 +231,17 @@ def _open_spider(
     cleanup.callback(pipelines.close)
 
 
-def _fetch_within(scheduler: Scheduler, first: _FirstRequests, request: Request) -> Response:
-    """Fetch as part of the crawl; before the crawl runs, for Spider.start(), directly."""
-    runs = scheduler.status in (Status.STARTED, Status.STOPPING)
-    return scheduler.fetch(request) if runs else first.fetch(request)
+def _callback_fetch(scheduler: Scheduler, first: _FirstRequests, job: CrawlJob | None) -> Fetch:
+    """Return what fetches as part of the crawl; before the crawl runs, for Spider.start(), directly."""
+    within: Fetch = scheduler.fetch
+    if job is not None:
+        within = job.around_fetch(scheduler.fetch, scheduler.waiting)
+
+    def fetch(request: Request) -> Response:
+        runs = scheduler.status in (Status.STARTED, Status.STOPPING)
+        return within(request) if runs else first.fetch(request)
+
+    return fetch
 
 
 def _fetch_aside(download: Fetch, job: CrawlJob | None, request: Request) -> Response:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..data import Link, Links, Request, with_login
 from ..frontier import Frontier, Taken
 from ..serialization import request_from_dict, request_to_dict
@@ -37,6 +40,8 @@ class ActiveShard:
         self.journal = journal
         self.frontier = frontier
         self.is_dropped = False
+        #: Called with the id and the fields of a request that a callback of another process waits for.
+        self.on_ask: Callable[[str, dict[str, Any]], object] = _ignore
         #: Whether nothing more is taken, so that another scheduler can have it.
         self.is_draining = False
         #: The inbox entries that were read and are not committed, and the last one that was read.
@@ -65,6 +70,8 @@ class ActiveShard:
         """Let *found*, which was found in this shard, in here; or send it to its own shard."""
         target = self._shards.of(found.url)
         if target is None or target == self.number:
+            if is_awaited and page is None and isinstance(found, Request):
+                return self.frontier.admit_guest(found)
             return self.frontier.admit(found, page, is_awaited=is_awaited)
         if is_awaited:
             return OTHER_SHARD
@@ -96,6 +103,8 @@ class ActiveShard:
                     self.frontier.admit(with_login(link) if "@" in url else link)
             elif "strike" in what:
                 self.journal.struck(Strike(*what["strike"]))
+            elif "ask" in what:
+                self.on_ask(*what["ask"])
             elif "hop" in what:
                 self.frontier.move_in(request_from_dict(what["hop"]))
             else:
@@ -133,3 +142,7 @@ class ActiveShard:
 def _is_after(entry: str, kept: str) -> bool:
     """Return whether *entry* is not before *kept*."""
     return tuple(map(int, entry.split("-"))) >= tuple(map(int, kept.split("-")))
+
+
+def _ignore(_id: str, _request: dict[str, Any]) -> None:
+    """Do nothing: nobody can fetch it."""

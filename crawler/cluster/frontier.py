@@ -78,7 +78,7 @@ class ClusterFrontier:
     def admit(
         self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
     ) -> str | None:
-        if page is not None:
+        if page is not None and not (is_awaited and self._is_of_another(found, page)):
             return self._owners[page].admit(found, page, is_awaited=is_awaited)
         if not self._has_begun:
             self.first.append(found)
@@ -88,6 +88,10 @@ class ClusterFrontier:
         if shard is None and not is_awaited:
             shard = next(iter(self.shards.values()), None)
         return OTHER_SHARD if shard is None else shard.admit(found, is_awaited=is_awaited)
+
+    def _is_of_another(self, found: Request | Link, page: Taken) -> bool:
+        """Return whether *found* is of another shard than *page*."""
+        return self._shard_map.of(found.url) not in (None, self._owners[page].number)
 
     def admit_many(self, links: Links, page: Taken | None = None) -> None:
         if page is not None:

@@ -13,7 +13,6 @@ from ..errors import RedisAway
 from ..frontier import Outcome
 from ..frontier.hosts.wakeup import Wakeup
 from .active_shard import ActiveShard
-from .blob import pack
 from .checkpoints import Checkpoints
 from .commits import Call, ClusterCommits
 from .comparison import is_there
@@ -39,9 +38,14 @@ class HeldShards:
     """
 
     def __init__(
-        self, server: Server, record: JobRecord, leases: LeaseTable, wakeup: Wakeup
+        self,
+        server: Server,
+        record: JobRecord,
+        leases: LeaseTable,
+        wakeup: Wakeup,
+        active: dict[int, ActiveShard],
     ) -> None:
-        self.active: dict[int, ActiveShard] = {}
+        self.active = active
         self.commits = ClusterCommits(server, self.active, drop=self.drop, verify=self._compare)
         self.checkpoints = Checkpoints(server, record, self.active)
         self.commits.on_answer = self.checkpoints.look
@@ -141,11 +145,8 @@ class HeldShards:
         self._server.call("release", lease, shard.token, shard.seq)
 
     def _send_strike(self, strike: Strike) -> None:
-        keys, number = self._record.keys, strike.shard
-        names = [keys.job, keys.leases[number], keys.inboxes[number]]
-        blob = pack([{"strike": list(strike)}])
         with suppress(RedisAway):  # this process ends
-            self._server.patiently(lambda: self._server.call("strike", names, blob))
+            self._server.post(strike.shard, {"strike": list(strike)})
 
     def _give_up(self, shard: ActiveShard) -> None:
         log.info("shard %d is given up: it is loaded anew from Redis", shard.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict
@@ -36,6 +37,9 @@ from .strikes import ShardMarks, Strike, Strikes
 _NUMBERS = 1 << 40
 #: How many keys the filter of a shard has room for at least; it grows.
 _LEAST = 50_000
+_CRAWL_DELAY = re.compile(rb"(?im)^[ \t]*crawl-delay[ \t]*:[ \t]*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
+#: The most seconds of a Crawl-delay that a host rests first in a shard that was loaded.
+_LONGEST_DELAY = 300.0
 #: The reason of a fetch for a callback that leads to a host of another shard.
 OTHER_SHARD = "other_shard"
 
@@ -149,6 +153,8 @@ class ClusterJournal:
             found = Request(found.url, depth=found.depth, found_on=found.found_on)
         if awaited_by is not None:
             self._awaited.add(found.id, awaited_by, host)
+            if awaited_by == found.id:  # its page is in another shard, and ends by itself
+                self._awaited.page_ended(awaited_by)
             return found
         number, self._next = self._next, self._next + 1
         request = found.replace(id=f"{number:x}")
@@ -237,14 +243,16 @@ class ClusterJournal:
 
     def _host_facts(self, now: float) -> Iterable[HostFacts]:
         """Yield what is known of hosts; one with requests rests first, as after a request of ours."""
-        rests = {row[2] for row in self._state.pending.values()}
-        names = {urls.host(url) for url in rests} if self._least_rest else set()
+        rests = {urls.host(row[2]): self._least_rest for row in self._state.pending.values()}
+        for origin, row in self._state.robots.items():
+            name = urls.host(origin)
+            if name in rests:
+                rests[name] = max(rests[name], _crawl_delay(robots_body(row)))
         for name, row in self._state.hosts.items():
-            rest = max(row[3] - now, self._least_rest if name in names else 0.0)
-            names.discard(name)
-            yield HostFacts(name, row[2], rest, row[4])
-        for name in names:
-            yield HostFacts(name, 0, self._least_rest, "delay")
+            yield HostFacts(name, row[2], max(row[3] - now, rests.pop(name, 0.0)), row[4])
+        for name, seconds in rests.items():
+            if seconds:
+                yield HostFacts(name, 0, seconds, "delay")
 
 
 def keys_by(fingerprint: Fingerprint) -> Callable[[Row], bytes]:
@@ -257,6 +265,12 @@ def keys_by(fingerprint: Fingerprint) -> Callable[[Row], bytes]:
         return key_of(request_of(row).replace(redirects=()), fingerprint)
 
     return key
+
+
+def _crawl_delay(robots: bytes) -> float:
+    """Return the longest Crawl-delay of a robots.txt, for whichever crawler it is meant."""
+    found = [float(seconds) for seconds in _CRAWL_DELAY.findall(robots)]
+    return min(max(found, default=0.0), _LONGEST_DELAY)
 
 
 def _number(request: Request) -> int:

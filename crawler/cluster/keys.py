@@ -37,6 +37,10 @@ class Keys:
             (self._of("check:a", shard), self._of("check:b", shard)) for shard in range(shards + 1)
         ]
 
+    def answer(self, question: str) -> str:
+        """Return the key that the answer to a *question* is put into; it expires by itself."""
+        return f"{self._start}answer:{question}"
+
     @property
     def all(self) -> list[str]:
         own = [self.job, self.log, self.here, self.collector, self.quota]

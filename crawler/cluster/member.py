@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..frontier import Budget, FrontierContract, Outcome
 from ..frontier.hosts.wakeup import Wakeup
 from ..job.outputs import JobOutputs
 from .active_shard import ActiveShard
+from .foreign_fetches import Fetch, ForeignFetches
 from .frontier import ClusterFrontier
 from .held_shards import HeldShards
 from .inboxes import Inboxes
@@ -66,6 +68,9 @@ class Member:
         self._least_rest = least_rest
         self._limits = limits or Budget()
         self._wakeup = Wakeup()
+        self._table = LeaseTable(len(record.keys.leases), record.ttl)
+        self._active: dict[int, ActiveShard] = {}
+        self._foreign = ForeignFetches(self.server, self._active, self._map, self._table)
         self._is_closing = False
         self._fails: Callable[[CrawlerError], object] = bool
         self.held: HeldShards
@@ -77,10 +82,10 @@ class Member:
     # -- CrawlJob and CrawlJournal ------------------------------------------------------------
 
     def open_frontier(self, make: Callable[..., FrontierContract]) -> ClusterFrontier:
-        record, table = self.record, LeaseTable(len(self.record.keys.leases), self.record.ttl)
+        record = self.record
         self.server.life = self.server.begin_life()
-        self.held = held = HeldShards(self.server, record, table, self._wakeup)
-        self.leases = self._keep_leases(table)
+        self.held = held = HeldShards(self.server, record, self._table, self._wakeup, self._active)
+        self.leases = self._keep_leases()
         held.commits.on_failure = self._fail
         held.commits.on_status = self._note_status
         held.on_drop = self._dropped
@@ -115,6 +120,11 @@ class Member:
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
         self._fails = on_failure
 
+    def around_fetch(
+        self, fetch: Fetch, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> Fetch:
+        return self._foreign.around(fetch, waiting)
+
     def begin(self, about: Mapping[str, Any]) -> None:
         """Do nothing: what the job is about was compared before."""
 
@@ -132,11 +142,11 @@ class Member:
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _keep_leases(self, table: LeaseTable) -> LeaseKeeper:
+    def _keep_leases(self) -> LeaseKeeper:
         return LeaseKeeper(
             self.server,
             self.record,
-            table,
+            self._table,
             self.held,
             self._wakeup,
             first=lambda: self.frontier.first,
@@ -177,6 +187,7 @@ class Member:
         return "pages that other schedulers may still begin"
 
     def _loaded(self, shard: ActiveShard) -> None:
+        shard.on_ask = self._foreign.answer
         self.inboxes.wake()
         if self.quota.reached:
             shard.frontier.cut_off(self.quota.reached)

@@ -12,6 +12,7 @@ from gevent.lock import Semaphore
 
 from ..credentials import hide_passwords
 from ..errors import ClusterError, RedisAway
+from .blob import pack
 from .keys import Keys
 from .redis import connect, errors_of
 from .scripts import SCRIPTS
@@ -54,6 +55,11 @@ class Server:
     def ask(self, function: Callable[[Any], Any]) -> Any:
         """Return what *function* returns for the client, which must only read."""
         return self.patiently(lambda: self._asked(function))
+
+    def post(self, shard: int, what: Any) -> None:
+        """Put *what* into the inbox of a shard; the job must not depend on it."""
+        names = [self.keys.job, self.keys.leases[shard], self.keys.inboxes[shard]]
+        self.patiently(lambda: self.call("post", names, pack([what])))
 
     def patiently(self, attempt: Callable[[], Any]) -> Any:
         """Return what *attempt* returns, again and again until the server answers."""

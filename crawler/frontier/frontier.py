@@ -110,8 +110,14 @@ class Frontier:
     def admit(
         self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
     ) -> str | None:
+        return self._admit(found, page.request.id if is_awaited and page is not None else None)
+
+    def admit_guest(self, found: Request) -> str | None:
+        """Let in *found*, for which a callback of another frontier's page waits."""
+        return self._admit(found, found.id)
+
+    def _admit(self, found: Request | Link, awaited_by: str | None) -> str | None:
         parts = self._parts
-        awaited_by = page.request.id if is_awaited and page is not None else None
         reason, key = parts.admission.decide(found)
         if reason is None and parts.queues.dead and parts.queues.is_dead(found.url):
             reason = "host"

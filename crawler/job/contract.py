@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..data import Item, Request, Response
@@ -39,3 +40,8 @@ class CrawlJob(Protocol):
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Note what the crawl is *about*; raise an error if the job is about something else."""
+
+    def around_fetch(
+        self, fetch: Fetch, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> Fetch:
+        """Return *fetch* as callbacks use it; what has to wait for others waits in *waiting*."""

@@ -17,6 +17,7 @@ from ..data import Request
 from ..errors import CrawlerError, JobError
 from ..feed import Feed, WarcWriter
 from ..frontier import FailedPages, Recovered, SqliteJournal
+from .contract import Fetch
 from .outputs import JobOutputs
 
 STATE = "state.db"
@@ -105,6 +106,9 @@ class Job:
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
         """Call *on_failure* when nothing can be written any more."""
         self.journal.commits.on_failure = on_failure
+
+    def around_fetch(self, fetch: Fetch, _waiting: object) -> Fetch:
+        return fetch
 
     def retry_failed(self, *reasons: str) -> None:
         """Fetch the pages again that failed, for one of *reasons* if any is given; call it first."""

@@ -17,8 +17,9 @@ from ..measuring.report import Report, Samples, Target, table, text
 from .cluster_trial import ClusterTrial
 from .tree_site import HOSTS, TreeSite
 
-#: Requests that one stopped scheduler may have under way: one of each host.
+#: Requests that one scheduler may have under way that is stopped or cut off: one of each host.
 _PER_STOP = len(HOSTS)
+_CUT_OFF = ("scheduler stopped", "network cut", "commands held", "replies held")
 #: Faults of one trial, and the pages and the seconds of a page of its site.
 PER_TRIAL = 15
 _PAGES = 1500
@@ -65,7 +66,7 @@ def _targets(rows: dict[str, Samples], problems: int) -> list[Target]:
     def total(name: str) -> float:
         return sum(sum(samples.get(name, ())) for samples in rows.values())
 
-    stopped = total("scheduler stopped")
+    stopped = sum(map(total, _CUT_OFF))
     return [
         Target("pages lost", total("lost"), 0),
         Target("records written twice", total("doubled"), 0),

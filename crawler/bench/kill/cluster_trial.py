@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -19,6 +20,7 @@ from gevent import subprocess
 
 from ...cluster.embedded_server import EmbeddedServer
 from ...cluster.redis import VARIABLE, connect
+from .proxy import Proxy
 from .tree_site import HOSTS, TreeSite
 
 #: Seconds that a lease lasts, so that faults are over soon; and the number of shards.
@@ -66,6 +68,8 @@ class ClusterTrial:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._server = EmbeddedServer(self.folder / "redis").start()
         self._running: list[subprocess.Popen[bytes]] = []
+        self._proxies: list[Proxy] = []
+        self._removed: set[int] = set()
         self._collector: subprocess.Popen[bytes] | None = None
         try:
             self._begin()
@@ -86,14 +90,60 @@ class ClusterTrial:
 
     def kill_scheduler(self) -> None:
         self.faults["scheduler killed"] += 1
-        self._kill(self.rng.choice(self._running))
+        self._kill(self._running[self._one_of_them()])
+
+    def remove_scheduler(self) -> None:
+        """Kill a scheduler for good; the others must do its work."""
+        self.faults["scheduler removed"] += 1
+        place = self._one_of_them()
+        self._removed.add(place)
+        self._kill(self._running[place])
 
     def stop_scheduler(self) -> None:
         """Freeze a scheduler until others have its shards."""
         self.faults["scheduler stopped"] += 1
-        process = self.rng.choice(self._running)
+        process = self._running[self._one_of_them()]
         process.send_signal(signal.SIGSTOP)
         gevent.spawn_later(2 * TTL, self._continue, process)
+
+    def lose_machine(self) -> None:
+        """Kill a scheduler with all that it has on its disk; another one comes in its place."""
+        self.faults["machine lost"] += 1
+        place = self._one_of_them()
+        self._kill(self._running[place])
+        shutil.rmtree(self._folder_of(place), ignore_errors=True)
+
+    def cut_network(self) -> None:
+        """Close the connections of a scheduler, and let it have none for a while."""
+        self.faults["network cut"] += 1
+        self._disturb(Proxy.cut)
+
+    def hold_commands(self) -> None:
+        """Let nothing that a scheduler sends arrive for a while."""
+        self.faults["commands held"] += 1
+        self._disturb(lambda proxy: proxy.hold("commands"))
+
+    def hold_replies(self) -> None:
+        """Let a scheduler get no answer for a while: it does not know what was done."""
+        self.faults["replies held"] += 1
+        self._disturb(lambda proxy: proxy.hold("replies"))
+
+    def _disturb(self, how: Callable[[Proxy], None]) -> None:
+        proxy = self._proxies[self._one_of_them()]
+        how(proxy)
+        gevent.spawn_later(self.rng.uniform(0.2, 2) * TTL, proxy.restore)
+
+    def _one_of_them(self) -> int:
+        """Return the place of a scheduler that was not removed."""
+        places: list[int] = sorted({*range(self.schedulers)} - self._removed)
+        return self.rng.choice(places)
+
+    def stop_collector(self) -> None:
+        """Freeze the collector until its lease has run out."""
+        self.faults["collector stopped"] += 1
+        if self._collector is not None:
+            self._collector.send_signal(signal.SIGSTOP)
+            gevent.spawn_later(2 * TTL, self._continue, self._collector)
 
     def kill_collector(self) -> None:
         self.faults["collector killed"] += 1
@@ -127,7 +177,9 @@ class ClusterTrial:
         created = self._start("start", self.site.first, *shape, *words, "-s", "allow_private=true")
         if created.wait(60):
             raise RuntimeError("the job cannot be created")
-        self._running = [self._join() for _ in range(self.schedulers)]
+        self._proxies = [Proxy(str(self._server.socket)) for _ in range(self.schedulers)]
+        self._urls = [proxy.start() for proxy in self._proxies]
+        self._running = [self._join(place) for place in range(self.schedulers)]
         self._collector = self._collect()
 
     def _wait_for_pages(self) -> None:
@@ -138,20 +190,24 @@ class ClusterTrial:
         while len(self.site.requests) < _FIRST_PAGES and time.monotonic() < end:
             self._wait(0.1)
 
-    def _join(self) -> subprocess.Popen[bytes]:
-        return self._start("join", _JOB, "-s", "allow_private=true")
+    def _join(self, place: int) -> subprocess.Popen[bytes]:
+        words = ["join", _JOB, "-s", "allow_private=true", "--dir", self._folder_of(place)]
+        return self._start(*words, url=self._urls[place])
+
+    def _folder_of(self, place: int) -> str:
+        return str(self.folder / f"scheduler{place}")
 
     def _collect(self) -> subprocess.Popen[bytes]:
         return self._start("collect", _JOB, "-O", "out.jsonl", "--dir", "collected")
 
-    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+    def _start(self, *words: str, url: str = "") -> subprocess.Popen[bytes]:
         with (self.folder / "processes.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "crawler", "cluster", *words],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                env={**os.environ, VARIABLE: self._server.url},
+                env={**os.environ, VARIABLE: url or self._server.url},
                 start_new_session=True,  # Ctrl-C goes to the parent only
             )
 
@@ -165,9 +221,9 @@ class ClusterTrial:
     def _start_again(self) -> None:
         for place, process in enumerate(self._running):
             code = process.poll()
-            if code is not None:
+            if code is not None and place not in self._removed:
                 self._note_end("scheduler", code)
-                self._running[place] = self._join()
+                self._running[place] = self._join(place)
         collector = self._collector
         if collector is not None and collector.poll() not in (None, 0):
             self._note_end("collector", collector.returncode)
@@ -201,6 +257,8 @@ class ClusterTrial:
     def _end(self) -> None:
         for process in [*self._running, *([self._collector] if self._collector else [])]:
             self._kill(process)
+        for proxy in self._proxies:
+            proxy.stop()
         self._server.kill()
 
     def _last_lines(self, most: int = 300) -> str:
@@ -219,8 +277,13 @@ class ClusterTrial:
 
 _FAULTS: tuple[Callable[[ClusterTrial], None], ...] = (
     ClusterTrial.kill_scheduler,
+    ClusterTrial.lose_machine,
     ClusterTrial.stop_scheduler,
+    ClusterTrial.cut_network,
+    ClusterTrial.hold_commands,
+    ClusterTrial.hold_replies,
     ClusterTrial.kill_collector,
+    ClusterTrial.stop_collector,
     ClusterTrial.kill_server,
     ClusterTrial.cut_server,
 )

@@ -21,16 +21,17 @@ def run(tmp_path, pages, faults, kinds=None, schedulers=2):
 
 
 @pytest.mark.timeout(300)
-def test_each_part_may_be_killed_once(tmp_path):
+def test_each_part_may_be_killed_and_schedulers_for_good(tmp_path):
     kinds = [
-        ClusterTrial.kill_scheduler,
+        ClusterTrial.remove_scheduler,
         ClusterTrial.kill_collector,
         ClusterTrial.cut_server,
+        ClusterTrial.remove_scheduler,
     ]
 
-    trial = run(tmp_path, 250, 3, kinds)
+    trial = run(tmp_path, 250, 4, kinds, schedulers=3)
 
-    assert trial.faults.total() == 3
+    assert trial.faults.total() == 4
     assert trial.site.overlaps == 0
 
 

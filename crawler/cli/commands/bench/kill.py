@@ -28,7 +28,8 @@ def kill(kills: int | None, seed: int, cluster: bool, quick: bool, **output: Any
     or an exchange is lost or written twice, or the archive cannot be replayed.
 
     With --cluster, three schedulers crawl a tree of pages on twelve hosts, each page linked once.
-    Schedulers are killed, and stopped until others have their shards; the collector is killed; the
+    Schedulers are killed, some of them with their disk, and stopped until others have their shards; their
+    connections are cut, or nothing passes in one direction; the collector is killed and stopped; the
     server is killed, and loses the end of its append-only file. Every page must have one record.
 
     Example: crawler bench kill --kills 50 --seed 1

@@ -1,4 +1,5 @@
--- Tell a shard of pages during whose analysis a scheduler ended. KEYS: job, lease, inbox. ARGV: them.
+-- Put something into the inbox of a shard that no commit depends on: strikes, and questions.
+-- KEYS: job, lease, inbox. ARGV: it.
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status or status == 'finished' then return 0 end
 redis.call('XADD', KEYS[3], '*', 'links', ARGV[1])
