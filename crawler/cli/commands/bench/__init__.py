@@ -8,6 +8,7 @@ import sys
 import click
 
 from .child import child
+from .cluster import cluster
 from .crawls import crawl, profile, scale
 from .history import history
 from .hostile import hostile
@@ -38,6 +39,6 @@ def _exit(number: int, _frame: object) -> None:
 for _command in (
     *(crawl, scale, profile),
     *(fetch, links, pool, frontier, analyzers),
-    *(kill, soak, hostile, history, child),
+    *(cluster, kill, soak, hostile, history, child),
 ):
     bench.add_command(_command)

@@ -138,7 +138,7 @@ def test_a_node_with_another_spider_or_setting_is_refused_by_name(spider, tmp_pa
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (["-s", "budget.bandwidth=5000"], "budget.bandwidth"),
+        (["-s", "bandwidth=5000"], "bandwidth"),
         (["--warc", "x.warc.gz"], "--warc"),
         (["--fail-if", "failed>1%"], "--fail-if"),
     ],
