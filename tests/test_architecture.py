@@ -347,6 +347,7 @@ TESTED_BY_OTHERS = {
     "bench/contenders/scrapy_crawl",
     "bench/contenders/wget2_crawl",
     "bench/kill/cluster_faults",
+    "bench/kill/faults",
     "bench/kill/killed_crawl",
     "bench/kill/moments",
     "bench/kill/output_check",

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..measuring.report import Report, Samples, Target, table, text
 from .cluster_trial import ClusterTrial
+from .faults import FAULTS
 from .tree_site import HOSTS, TreeSite
 
 #: Requests that one scheduler may have under way that is stopped or cut off: one of each host.
@@ -43,8 +44,9 @@ def run(
         number += 1
         site = TreeSite(pages, delay)
         with tempfile.TemporaryDirectory(prefix="cluster-") as folder, site.served():
-            trial = ClusterTrial(Path(folder) / "t", site, random.Random(f"{seed} {number}"))
-            trial.run(min(PER_TRIAL, faults - done))
+            rng = random.Random(f"{seed} {number}")
+            trial = ClusterTrial(Path(folder) / "t", site, rng)
+            trial.run(rng.choices(FAULTS, k=min(PER_TRIAL, faults - done)))
         made = sum(trial.faults.values())
         if not made:
             notes.append("a crawl ended before the first fault")

@@ -4,17 +4,16 @@ import random
 
 import pytest
 
+from crawler.bench.kill import faults
 from crawler.bench.kill.cluster_trial import ClusterTrial
 from crawler.bench.kill.tree_site import TreeSite
 
 
-def run(tmp_path, pages, faults, kinds=None, schedulers=2):
+def run(tmp_path, pages, kinds, schedulers=3):
     site = TreeSite(pages, delay=0.05)
     with site.served():
         trial = ClusterTrial(tmp_path / "t", site, random.Random(1), schedulers=schedulers)
-        if kinds is not None:
-            trial.kinds = kinds
-        trial.run(faults)
+        trial.run(kinds)
     assert not trial.problems
     assert (trial.lost, trial.doubled, trial.strange) == (0, 0, 0)
     return trial
@@ -23,13 +22,13 @@ def run(tmp_path, pages, faults, kinds=None, schedulers=2):
 @pytest.mark.timeout(300)
 def test_each_part_may_be_killed_and_schedulers_for_good(tmp_path):
     kinds = [
-        ClusterTrial.remove_scheduler,
-        ClusterTrial.kill_collector,
-        ClusterTrial.cut_server,
-        ClusterTrial.remove_scheduler,
+        faults.remove_scheduler,
+        faults.kill_collector,
+        faults.cut_server,
+        faults.remove_scheduler,
     ]
 
-    trial = run(tmp_path, 250, 4, kinds, schedulers=3)
+    trial = run(tmp_path, 250, kinds)
 
     assert trial.faults.total() == 4
     assert trial.site.overlaps == 0
@@ -39,4 +38,4 @@ def test_each_part_may_be_killed_and_schedulers_for_good(tmp_path):
 @pytest.mark.timeout(1800)
 def test_thirty_faults_lose_nothing(tmp_path):
     for number in range(3):
-        run(tmp_path / str(number), 1500, 10, schedulers=3)
+        run(tmp_path / str(number), 1500, faults.FAULTS)

@@ -1,0 +1,119 @@
+"""Faults: what may happen to the parts of a cluster while it crawls."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+
+import gevent
+
+from .cluster_trial import TTL, ClusterTrial
+from .proxy import Proxy
+
+#: Bytes that a server loses at most when the end of its append-only file is cut off.
+_MOST_CUT = 20_000
+
+
+def kill_scheduler(trial: ClusterTrial) -> None:
+    trial.faults["scheduler killed"] += 1
+    trial.kill(trial.running[trial.one_of_them()])
+
+
+def remove_scheduler(trial: ClusterTrial) -> None:
+    """Kill a scheduler for good; the others must do its work."""
+    trial.faults["scheduler removed"] += 1
+    place = trial.one_of_them()
+    trial.removed.add(place)
+    trial.kill(trial.running[place])
+
+
+def stop_scheduler(trial: ClusterTrial) -> None:
+    """Freeze a scheduler until others have its shards."""
+    trial.faults["scheduler stopped"] += 1
+    process = trial.running[trial.one_of_them()]
+    process.send_signal(signal.SIGSTOP)
+    gevent.spawn_later(2 * TTL, trial.let_continue, process)
+
+
+def lose_machine(trial: ClusterTrial) -> None:
+    """Kill a scheduler with all that it has on its disk; another one comes in its place."""
+    trial.faults["machine lost"] += 1
+    place = trial.one_of_them()
+    trial.kill(trial.running[place])
+    shutil.rmtree(trial.folder_of(place), ignore_errors=True)
+
+
+def cut_network(trial: ClusterTrial) -> None:
+    """Close the connections of a scheduler, and let it have none for a while."""
+    trial.faults["network cut"] += 1
+    _disturb(trial, Proxy.cut)
+
+
+def hold_commands(trial: ClusterTrial) -> None:
+    """Let nothing that a scheduler sends arrive for a while."""
+    trial.faults["commands held"] += 1
+    _disturb(trial, lambda proxy: proxy.hold("commands"))
+
+
+def hold_replies(trial: ClusterTrial) -> None:
+    """Let a scheduler get no answer for a while: it does not know what was done."""
+    trial.faults["replies held"] += 1
+    _disturb(trial, lambda proxy: proxy.hold("replies"))
+
+
+def stop_collector(trial: ClusterTrial) -> None:
+    """Freeze the collector until its lease has run out."""
+    trial.faults["collector stopped"] += 1
+    if trial.collector is not None:
+        trial.collector.send_signal(signal.SIGSTOP)
+        gevent.spawn_later(2 * TTL, trial.let_continue, trial.collector)
+
+
+def kill_collector(trial: ClusterTrial) -> None:
+    trial.faults["collector killed"] += 1
+    if trial.collector is not None:
+        trial.kill(trial.collector)
+
+
+def kill_server(trial: ClusterTrial) -> None:
+    trial.faults["server killed"] += 1
+    trial.server.kill()
+    gevent.sleep(trial.rng.uniform(0, TTL))
+    trial.server.start()
+
+
+def cut_server(trial: ClusterTrial) -> None:
+    """Let the server lose the end of its history, and restart it twice more."""
+    trial.faults["server cut"] += 1
+    trial.server.kill()
+    files = sorted((trial.folder / "redis" / "appendonlydir").glob("*.incr.aof"))
+    size = files[-1].stat().st_size
+    os.truncate(files[-1], size - trial.rng.randint(0, min(size // 2, _MOST_CUT)))
+    for _ in range(2):
+        trial.server.start()
+        gevent.sleep(trial.rng.uniform(0, TTL))
+        trial.server.kill()
+    trial.server.start()
+
+
+def _disturb(trial: ClusterTrial, how: Callable[[Proxy], None]) -> None:
+    proxy = trial.proxies[trial.one_of_them()]
+    how(proxy)
+    gevent.spawn_later(trial.rng.uniform(0.2, 2) * TTL, proxy.restore)
+
+
+#: Those that are chosen from at random.
+FAULTS: tuple[Callable[[ClusterTrial], None], ...] = (
+    kill_scheduler,
+    lose_machine,
+    stop_scheduler,
+    cut_network,
+    hold_commands,
+    hold_replies,
+    kill_collector,
+    stop_collector,
+    kill_server,
+    cut_server,
+)
