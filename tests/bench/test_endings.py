@@ -66,12 +66,12 @@ def bench(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize(
     ("command", "processes", "at_work"),
-    [("crawl", 2, "crawler-bench-*"), ("kill", 1, "killed-*/first/*")],
+    [("crawl --pages 100", 2, "crawler-bench-*"), ("kill", 1, "killed-*/first/*")],
 )
 def test_child_processes_end_with_the_benchmark(
     bench, tmp_path, command, processes, at_work, number
 ):
-    process = bench(command)
+    process = bench(*command.split())
     begun = until(lambda: (found := children(process.pid))[processes - 1 :] and found)
     made = tmp_path / "made"
     until(lambda: list(made.glob(at_work)))
