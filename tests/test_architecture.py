@@ -4,7 +4,12 @@ import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from crawler.frontier import FrontierContract, FrontierView
+from crawler.frontier.contract import (
+    FrontierContract,
+    FrontierView,
+    ShardContract,
+    ShardView,
+)
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "crawler"
@@ -272,6 +277,18 @@ def test_the_contract_is_used_and_nothing_beside_it():
     # If these were empty, the test would look for the wrong names.
     assert {"admit", "admit_many", "take", "fetched", "settle", "put_back", "join"} <= used
     assert {"counts", "waiting_for"} <= seen
+
+
+def test_a_shard_is_used_by_its_contract():
+    files = [PACKAGE / "cluster" / f"{name}.py" for name in ("active_shard", "frontier", "view")]
+    used = {name for path in files[:2] for name in uses(path, "frontier")}
+    seen = {name for path in files for name in [*uses(path, "view"), *uses(path, "_views")]}
+    shard = {name for name in vars(ShardContract) if not name.startswith("_")}
+    figures = {name for name in vars(ShardView) if not name.startswith("_")}
+
+    assert used - CONTRACT - shard == set()
+    assert seen - VIEW - figures <= {"keep"}  # ClusterView's own
+    assert shard - {"view"} <= used
 
 
 def test_only_the_composition_names_the_class_of_a_frontier():

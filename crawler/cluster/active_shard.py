@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..data import Link, Links, Request, with_login
-from ..frontier import Frontier, Taken
+from ..frontier import Taken
+from ..frontier.contract import ShardContract
 from ..serialization import request_from_dict, request_to_dict
 from ..url import resolve_or_keep
 from .batch import SealedBatch
@@ -31,7 +32,7 @@ class ActiveShard:
         token: str,
         seq: int,
         journal: ClusterJournal,
-        frontier: Frontier,
+        frontier: ShardContract,
         shards: ShardMap,
     ) -> None:
         self.number = number

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..frontier import HostFigures, Taken, UrlCounts
-from ..frontier.view import View
+from ..frontier.contract import ShardView
 
 
 class ClusterView:
@@ -19,7 +19,7 @@ class ClusterView:
         self._last: UrlCounts | None = None
 
     @property
-    def _views(self) -> Sequence[View]:
+    def _views(self) -> Sequence[ShardView]:
         return [shard.frontier.view for shard in self._frontier.shards.values()]
 
     @property

@@ -229,3 +229,34 @@ class FrontierContract(Protocol):
 
         If much waits, other greenlets run meanwhile, and the last of it is settled later.
         """
+
+
+class ShardView(FrontierView, Protocol):
+    """The figures of one of several frontiers."""
+
+    @property
+    def begun(self) -> int:
+        """How many pages were begun."""
+
+    @property
+    def taken(self) -> int:
+        """How many requests are taken and not over."""
+
+
+class ShardContract(FrontierContract, Protocol):
+    """One of several frontiers: one greenlet takes from all of them, and requests move between them."""
+
+    @property
+    def view(self) -> ShardView: ...
+
+    def admit_guest(self, found: Request) -> str | None:
+        """Let in *found*, for which a callback of another frontier's page waits."""
+
+    def move_in(self, hop: Request) -> None:
+        """Continue with a redirect hop that was admitted by another frontier."""
+
+    def take_due(self) -> Taken | None:
+        """Return the next request if one is due or has failed; never wait."""
+
+    def next_due(self, now: float) -> float | None:
+        """Return when to take again, after nothing was due; None is when something changes."""

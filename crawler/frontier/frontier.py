@@ -113,7 +113,6 @@ class Frontier:
         return self._admit(found, page.request.id if is_awaited and page is not None else None)
 
     def admit_guest(self, found: Request) -> str | None:
-        """Let in *found*, for which a callback of another frontier's page waits."""
         return self._admit(found, found.id)
 
     def _admit(self, found: Request | Link, awaited_by: str | None) -> str | None:
@@ -145,7 +144,6 @@ class Frontier:
             self.admit(with_login(link) if "@" in link.url else link)
 
     def move_in(self, hop: Request) -> None:
-        """Continue with a redirect hop that was admitted by another frontier."""
         parts = self._parts
         host, decision = parts.queues.host_of(hop.url), parts.admission.decide_hop(hop)
         hop = parts.accounts.move_in(hop, decision.key, host)
@@ -177,7 +175,6 @@ class Frontier:
                 parts.queues.wakeup.sleep(now, until)
 
     def take_due(self) -> Taken | None:
-        """Return the next request if one is due or has failed; never wait."""
         now = self._parts.clock()
         taken = self._next.take(now)
         if taken is not None:
@@ -186,7 +183,6 @@ class Frontier:
         return taken
 
     def next_due(self, now: float) -> float | None:
-        """Return when to take again, after nothing was due; None is when something changes."""
         if self._next.has_more:
             return now
         return self._parts.queues.next_due(now, self._parts.spending.free_at)
