@@ -152,7 +152,7 @@ class FinishedProtocol(Protocol):
 
     def teardown(self):
         try:
-            with gevent.Timeout(60):
+            with gevent.Timeout(120):
                 self._finish()
             self._check()
         finally:

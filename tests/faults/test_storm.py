@@ -40,7 +40,7 @@ def storm(serve, visit, replies, rounds=5):
         assert result.summary.urls.pending == 0
         assert sum(result.summary.urls.failed.values()) > len(first) / 2
         site.requests.clear()
-        with gevent.Timeout(60, False):  # the server's sockets are in this process too
+        with gevent.Timeout(120, False):  # the server's sockets are in this process too
             while descriptors() > at_first + 5:
                 gevent.sleep(0.02)
         after.append((resident_size(), descriptors()))

@@ -66,7 +66,7 @@ def test_while_a_body_is_received_none_of_it_counts_as_memory(stack, serve, tmp_
     fetch = stack.enter_context(CurlFetch(allow_address=LOOPBACK))
     site = serve({"/": Wire(faults.head(f"content-length: {MIB}"), PIECE, End.HANG)})
     task = gevent.spawn(fetch, Request(site.url(), save_to=tmp_path / "file"))
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         while not (
             fetch._multi and any(h.receiver._size for _, h in fetch._multi._running.values())
         ):
@@ -174,7 +174,7 @@ def test_the_next_body_is_in_memory_again(fetch, serve, tmp_path):
 def test_a_killed_download_leaves_no_file(fetch, serve, tmp_path):
     site = serve({"/": Wire(faults.head("content-length: 100"), b"x", End.HANG)})
     task = gevent.spawn(fetch, Request(site.url(), save_to=tmp_path / "file"))
-    with gevent.Timeout(20):
+    with gevent.Timeout(120):
         while not site.requests:
             gevent.sleep(0.01)
 

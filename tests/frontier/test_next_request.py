@@ -230,5 +230,5 @@ def test_one_greenlet_waits_for_several_frontiers_that_share_a_wakeup():
     gevent.idle()
     frontiers[0].admit(Request("http://other.a.test/"))
 
-    sleeper.get(timeout=30)
+    sleeper.get(timeout=120)
     assert frontiers[0].take_due().request.url == "http://other.a.test/"

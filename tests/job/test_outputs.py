@@ -62,7 +62,7 @@ class ChoosyFeed(JsonLines):
 
 def test_a_record_that_cannot_be_written_costs_no_other_and_is_counted(tmp_path):
     site = Site({f"/{n}": f"<title>page {n}</title><a href=/{n + 1}>x</a>" for n in range(6)})
-    with gevent.Timeout(60), Job(tmp_path) as job:
+    with gevent.Timeout(120), Job(tmp_path) as job:
         feed = ChoosyFeed(tmp_path / "pages.jsonl")
         job.outputs.feeds.append(feed)
         crawl(PageSpider(start_urls=["http://site.test/0"]), job=job, fetch=site, depth=5, delay=0)

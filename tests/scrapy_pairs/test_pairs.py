@@ -92,7 +92,7 @@ def test_a_port_runs_as_its_docstring_says(web, tmp_path):
         [*command, "-O", "items.jsonl", "-s", f"proxy={web.url()}", "-s", "delay=0"],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=120,
         cwd=tmp_path,
     )
 

@@ -80,7 +80,7 @@ def test_every_page_is_served_with_gzip(server):
             request = urllib.request.Request(
                 site.shape.origin + path(number), headers={"Accept-Encoding": "gzip"}
             )
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 assert answer.headers["content-encoding"] == "gzip"
                 assert gzip.decompress(answer.read()) == site.shape.page(number)
         assert site.counts() == (12, 12)

@@ -37,7 +37,7 @@ def test_it_calls_once_when_the_time_has_come(timed):
     began = monotonic()
     timer.set(SOON)
 
-    assert called.wait(60)
+    assert called.wait(120)
 
     assert monotonic() - began >= SOON
     assert len(loop.made) == 1
@@ -53,7 +53,7 @@ def test_a_time_that_is_put_off_makes_no_new_timer_until_the_first_has_fired(tim
         timer.set(2 * SOON)
     assert len(loop.made) == 1
 
-    assert called.wait(60)
+    assert called.wait(120)
 
     assert monotonic() - began >= 2 * SOON
 
@@ -63,7 +63,7 @@ def test_an_earlier_time_holds(timed):
     timer.set(1000)
     timer.set(SOON)
 
-    assert called.wait(60)
+    assert called.wait(120)
 
     assert loop.made[0] > 900 > loop.made[1]
 
@@ -76,4 +76,4 @@ def test_after_cancel_nothing_is_called_and_a_time_can_be_set_again(timed):
 
     timer.set(0)
 
-    assert called.wait(60)
+    assert called.wait(120)

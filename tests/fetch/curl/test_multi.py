@@ -155,7 +155,7 @@ class Script:
 
 
 def eventually(is_so):
-    with gevent.Timeout(60, False):
+    with gevent.Timeout(120, False):
         while not is_so():
             gevent.sleep(0.001)
     return is_so()

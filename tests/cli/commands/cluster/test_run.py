@@ -104,7 +104,7 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert joined.returncode == 0, joined.stderr
     status = crawler("cluster", "status", "t", "--json", *redis, cwd=tmp_path)
