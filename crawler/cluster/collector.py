@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 _COUNT = 100
 #: Milliseconds that one read waits for entries.
 _BLOCK = 500
+#: Seconds that entries are gathered before they are written.
+_GATHER = 0.1
 #: Seconds between two looks at the lease of another collector.
 _LOOK = 0.1
 
@@ -182,7 +184,8 @@ class Collector:
         """Wait until the log has more, for a while."""
         try:
             after = {self._keys.log: self._at.entry}
-            self._server.ask(lambda c: c.xread(after, count=1, block=_BLOCK))
+            if self._server.ask(lambda c: c.xread(after, count=1, block=_BLOCK)):
+                gevent.sleep(_GATHER)
         except RedisAway:
             log.debug("Redis went away while the collector waited")
 

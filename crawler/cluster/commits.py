@@ -15,8 +15,11 @@ from .active_shard import ActiveShard
 from .batch import SealedBatch
 from .server import Server
 
-#: Seconds and ended pages after which a call is sent, whichever comes first.
+#: Seconds and ended pages after which a call is sent, whichever comes first; the seconds are more
+#: if enough waits here, so that nobody is in need of links: fewer calls cost less.
 _SECONDS = 0.05
+_MORE_SECONDS = 0.25
+_ENOUGH = 100
 GROUP = 64
 #: How many ended pages may wait for Redis before no more requests are taken.
 _MOST_UNWRITTEN = 256
@@ -38,10 +41,13 @@ class Call:
         self.id = secrets.token_hex(8)
         self.batches = dict(batches)
 
-    def args(self, leases: int, life: str, bounds: tuple[int, int]) -> list[Any]:
+    def args(
+        self, leases: int, life: str, bounds: tuple[int, int], *, looks: bool = False
+    ) -> list[Any]:
+        """Return the arguments of the script, which *looks* at all inboxes if asked."""
         batches = self.batches.values()
         targets = [(t, blob) for batch in batches for t, blob in batch.targets.items()]
-        numbers = [leases, len(self.batches), len(targets), *bounds]
+        numbers = [leases, len(self.batches), len(targets), *bounds, int(looks)]
         return [
             *(life, self.id, *numbers),
             *(value for batch in batches for value in batch.args),
@@ -135,8 +141,13 @@ class ClusterCommits:
     def _write_calls(self) -> None:
         while self.failure is None and not self._closing:
             self._due.wait(None if self.has_space.is_set() else _FULL_WAIT)
-            self._full.wait(_SECONDS)
+            self._full.wait(self._patience)
             self.write()
+
+    @property
+    def _patience(self) -> float:
+        waiting = sum(len(shard.frontier.view) for shard in self._shards.values())
+        return _MORE_SECONDS if waiting >= _ENOUGH else _SECONDS
 
     def _gather(self) -> Call:
         changed = [shard for shard in self._shards.values() if shard.journal.batch]
@@ -148,7 +159,8 @@ class ClusterCommits:
         keys = self._server.keys
         names = [keys.job, keys.log, *keys.leases, *keys.inboxes, *keys.journals]
         while True:
-            args = call.args(len(keys.leases), self._server.life, self._bounds)
+            looks = not (call.batches and self.has_space.is_set())
+            args = call.args(len(keys.leases), self._server.life, self._bounds, looks=looks)
             state, *rest = self._server.patiently(
                 lambda args=args: self._server.call("commit", names, *args)  # type: ignore[misc]
             )
