@@ -307,7 +307,7 @@ def test_only_the_composition_names_the_class_of_a_frontier():
 #: Test files that are about several source files, or about what no source file is.
 CROSS_CUTTING = {
     "bench": {"bench", "endings"},
-    "cluster": {"model"},
+    "cluster": {"model", "politeness"},
     "cli": {"main", "terminal", "version"},
     "cli/commands": {"bench", "fetch_and_links", "replay_diff"},
     "faults": {"*"},

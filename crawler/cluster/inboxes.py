@@ -14,7 +14,7 @@ from .server import Server
 log = logging.getLogger(__name__)
 
 #: Milliseconds that one read waits for entries; and entries of an inbox that are read at a time.
-_BLOCK = 1000
+_BLOCK = 5000
 _COUNT = 20
 _AWAY_WAIT = 0.2
 
@@ -31,11 +31,17 @@ class Inboxes:
         self._server = server
         self._shards = shards
         self._has_shards = Event()
+        #: Whether a read waits for entries, of the shards that there were when it began.
+        self._is_waiting = False
         self._reading = gevent.spawn(self._read)
 
     def wake(self) -> None:
-        """Note that there are shards."""
+        """Note that there is one shard more."""
         self._has_shards.set()
+        if self._is_waiting:
+            self._is_waiting = False
+            self._reading.kill(block=False)
+            self._reading = gevent.spawn(self._read)
 
     def close(self) -> None:
         self._reading.kill()
@@ -55,7 +61,9 @@ class Inboxes:
         names = self._server.keys.inboxes
         asked = {names[shard.number].encode(): shard for shard in list(self._shards.values())}
         after = {name: shard.last_read for name, shard in asked.items()}
+        self._is_waiting = True
         found = self._server.ask(lambda c: c.xread(after, count=_COUNT, block=_BLOCK))
+        self._is_waiting = False
         for name, some in found or ():
             for entry, fields in some:
                 if not asked[name].is_dropped:
