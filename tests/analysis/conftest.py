@@ -48,8 +48,16 @@ def is_alive(pid):
 
 
 def children():
+    """Return the processes that this one has started; other tests may have left some."""
     pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [int(pid) for pid in pids]
+    return {int(pid) for pid in pids}
+
+
+@pytest.fixture
+def no_process_left():
+    before = children()
+    yield
+    assert children() <= before
 
 
 def eventually(condition, seconds=120):

@@ -22,7 +22,6 @@ from .conftest import (
     PAGES,
     Deadly,
     Ids,
-    children,
     counted,
     eventually,
     is_alive,
@@ -156,7 +155,7 @@ def test_a_spider_can_be_crawled_again(site):
 # -- processes that die ------------------------------------------------------------------------
 
 
-def test_only_the_page_that_ends_its_process_fails(site):
+def test_only_the_page_that_ends_its_process_fails(site, no_process_left):
     result = crawl(Deadly(start_urls=[site.url()]), analyzers=2, **FREE)
 
     urls = result.summary.urls
@@ -168,7 +167,6 @@ def test_only_the_page_that_ends_its_process_fails(site):
     counts = counted(result)
     assert set(counts.values()) == {1}
     assert [n for url, n in counts if url == site.url("/page/8")] == [*range(MANY), "last"]
-    assert children() == []
 
 
 def test_a_page_whose_process_dies_once_is_analysed_again_and_no_item_is_doubled(site, tmp_path):
@@ -245,7 +243,7 @@ def test_the_time_limit_of_a_page_does_not_count_while_other_pages_are_analysed(
 # -- start and end -----------------------------------------------------------------------------
 
 
-def test_stopping_leaves_no_process_and_no_descriptor():
+def test_stopping_leaves_no_process_and_no_descriptor(no_process_left):
     fetch = Site(generated_site(pages=8, links=4, size=2000))
     crawl(Ids(start_urls=["http://site.test/"]), analyzers=1, fetch=fetch, **FREE)
     before = descriptors()
@@ -259,7 +257,6 @@ def test_stopping_leaves_no_process_and_no_descriptor():
 
     assert len(pids) == 3
     assert not any(map(is_alive, pids))
-    assert children() == []
     assert descriptors() == before
 
 
