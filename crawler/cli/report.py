@@ -92,14 +92,13 @@ def _outcomes(summary: Summary) -> list[tuple[str, str]]:
     urls, queue = summary.urls, QueueFigures.of(summary.urls)
     rows = [("pages", f"{queue.success} done, {queue.failed} failed, {queue.left} pending")]
     named = {"failed": urls.failed, "refused": urls.refused, "turned away": urls.turned_away}
+    # A reason has one sample, whatever its outcome.
+    samples = {reason: some[0] for reason, some in summary.samples.items() if reason != "seen"}
     for label, counts in named.items():
         if counts:
             rows.append((label, listed(counts)))
-            rows += [
-                ("", f"  {reason}: {summary.samples[reason][0]}")
-                for reason in counts
-                if reason != "seen" and reason in summary.samples
-            ]
+            shown = [reason for reason in counts if reason in samples]
+            rows += [("", f"  {reason}: {samples.pop(reason)}") for reason in shown]
     codes = {str(code): n for code, n in summary.status_codes.items()}
     if codes:
         rows.append(("status codes", listed(codes)))
