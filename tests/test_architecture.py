@@ -70,7 +70,7 @@ ALLOWED = {
     | {"analysis", "compose", "feed", "frontier", "job", "middleware", "module"}
     | {"result", "scheduler", "settings", "spider"},
     "portal": BASE
-    | {"feed", "frontier", "job", "module", "report", "scheduler", "settings", "spider"},
+    | {"feed", "fetch", "frontier", "job", "module", "report", "scheduler", "settings", "spider"},
     "testing": {"data"},
     "bench": BASE
     | {"__init__", "buffer", "cluster", "compose", "feed", "fetch", "frontier", "job", "module"}
@@ -111,7 +111,7 @@ LAYERS = {
     "analysis": [{"spider_analyzer"}, {"worker"}, {"processes"}],
     "bench": [{"measuring"}, {"sites"}, {"contenders"}, {"*"}],
     "cli": [{"*"}, {"commands"}],
-    "portal": [{"*"}, {"store"}, {"runs"}, {"site"}, {"portal_server"}],
+    "portal": [{"*"}, {"store"}, {"projects"}, {"runs"}, {"site"}, {"portal_server"}],
 }
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from pathlib import Path
 
 from gevent.pool import Group, Pool
 from gevent.pywsgi import LoggingLogAdapter, WSGIServer
 
+from .projects.builds import Builds
+from .projects.spider_sources import SpiderSources
 from .runs.log_keeper import LogKeeper
 from .runs.runner import Runner
 from .site.app import portal_app
 from .site.visitor import Visitors
 from .store.database import Database
+from .store.projects import Projects
+from .store.secret_box import SecretBox
 
 log = logging.getLogger(__name__)
 
@@ -21,18 +26,26 @@ _CONNECTIONS = 300
 
 
 class Portal:
-    """A portal in the directory *path* that runs the spiders in the files of *spiders*."""
+    """
+    A portal in the directory *path* that runs the spiders in the files of *spiders*.
 
-    def __init__(self, path: Path, spiders: Path, port: int = 0) -> None:
+    *allowed_git* are beginnings of git URLs that may lead to this machine or a private network.
+    """
+
+    def __init__(
+        self, path: Path, spiders: Path, port: int = 0, allowed_git: Collection[str] = ()
+    ) -> None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = Database(path / "portal.db")
         self._visitors = Visitors(self._database)
-        spiders = spiders.resolve()
+        projects = Projects(self._database, SecretBox(path / "portal.key"))
+        self.builds = Builds(self._database, projects, path.resolve() / "versions", allowed_git)
+        sources = SpiderSources(spiders.resolve(), self.builds)
         self.logs = LogKeeper(self._database, path.resolve() / "runs")
-        self.runner = Runner(self._database, path.resolve() / "runs", spiders)
+        self.runner = Runner(self._database, path.resolve() / "runs", sources)
         self._server = WSGIServer(
             (_HOST, port),
-            portal_app(self._database, self.runner, self.logs, self._visitors, spiders),
+            portal_app(self._database, self.runner, self.logs, self._visitors, sources),
             spawn=Pool(_CONNECTIONS),
             log=None,
             error_log=LoggingLogAdapter(log, logging.WARNING),
@@ -44,6 +57,7 @@ class Portal:
         self._server.start()
         self._helpers.spawn(self.runner.serve)
         self._helpers.spawn(self.logs.serve)
+        self._helpers.spawn(self.builds.serve)
 
     @property
     def url(self) -> str:
@@ -57,5 +71,6 @@ class Portal:
     def stop(self) -> None:
         """Stop listening; runs go on."""
         self._helpers.kill()
+        self.builds.stop()
         self._server.stop(timeout=1)
         self._database.close()

@@ -8,7 +8,15 @@ from pathlib import Path
 import crawler
 
 PACKAGE = Path(crawler.__file__).parent
-EXTRA = {"flask", "jinja2", "markupsafe", "prometheus_client", "pydantic", "werkzeug"}
+EXTRA = {
+    "cryptography",
+    "flask",
+    "jinja2",
+    "markupsafe",
+    "prometheus_client",
+    "pydantic",
+    "werkzeug",
+}
 
 
 def imported(path):

@@ -28,8 +28,15 @@ from ..options import log_options
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8800, show_default=True, help="0: a free one."
 )
+@click.option(
+    "--allow-git",
+    multiple=True,
+    metavar="PREFIX",
+    help="Let projects have git URLs that begin with it, such as file:///srv/git/ or "
+    "https://git.intranet/; repeatable.",
+)
 @log_options
-def portal(directory: Path, spiders: Path, port: int) -> None:
+def portal(directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...]) -> None:
     """Run tasks by a timetable, and show their runs in a browser.
 
     The first start prints a link that is valid once, for 15 minutes: choose a name and a password
@@ -46,7 +53,7 @@ def portal(directory: Path, spiders: Path, port: int) -> None:
         ) from None
     from ..interrupts import Interrupts
 
-    server = Portal(directory, spiders, port)
+    server = Portal(directory, spiders, port, allow_git)
     with Interrupts() as interrupts:
         try:
             server.start()

@@ -8,16 +8,19 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from ..access import VARIABLE
+from ..projects.spider_sources import Place
 from ..store.runs import Run
 from ..store.tasks import Task
 from .supervisor import EXIT, LOCK, LOG, PID
 
 _PORT = re.compile(rb"live page: http://127\.0\.0\.1:([0-9]+)/")
+#: Variables of the portal, such as the key of its secrets.
+_OWN = "CRAWLER_PORTAL_"
 #: How much of the start of a log is searched for the port.
 _HEAD = 65536
 
@@ -31,22 +34,22 @@ class RunProcess:
         self.job = root / str(run.job) / "job"
         self.output_folder = root / str(run.job)
 
-    def start(self, spiders: Path) -> subprocess.Popen[bytes]:
-        """Start the process in a session of its own; *spiders* is where spider files are."""
+    def start(self, place: Place) -> subprocess.Popen[bytes]:
+        """Start the process in a session of its own."""
         self.path.mkdir(parents=True, exist_ok=True)
         supervisor = [sys.executable, "-m", "crawler.portal.runs.supervisor", str(self.path)]
         return subprocess.Popen(  # noqa: S603 - a list, no shell
-            [*supervisor, *self.command()],
-            cwd=spiders,
-            env=os.environ | {VARIABLE: self.run.token},
+            [*supervisor, *self.command(place.python)],
+            cwd=place.directory,
+            env=_without_secrets(os.environ) | {VARIABLE: self.run.token},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
 
-    def command(self) -> list[str]:
+    def command(self, python: Path) -> list[str]:
         """Return the command line; what a user has typed is never the start of an option."""
         task = Task.from_json(self.run.spec)
-        return [sys.executable, "-m", "crawler", *_words(task, self.job, self.output_folder)]
+        return [str(python), "-m", "crawler", *_words(task, self.job, self.output_folder)]
 
     @property
     def is_alive(self) -> bool:
@@ -83,6 +86,11 @@ class RunProcess:
         if self.is_alive:
             with suppress(OSError, ValueError):
                 os.kill(int((self.path / PID).read_text()), signal.SIGTERM)
+
+
+def _without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return *environ* without what is for the portal alone."""
+    return {name: value for name, value in environ.items() if not name.startswith(_OWN)}
 
 
 def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import time
 
 import gevent
 
+from ..projects.spider_sources import SpiderSources
 from ..store.database import Database
 from ..store.runs import Run, Runs
-from ..store.tasks import Tasks
+from ..store.tasks import Task, Tasks
 from .cron import due_time
 from .process import RunProcess
 
@@ -34,11 +36,15 @@ class Runner:
     """
 
     def __init__(
-        self, database: Database, root: Path, spiders: Path, clock: Callable[[], float] = time
+        self,
+        database: Database,
+        root: Path,
+        sources: SpiderSources,
+        clock: Callable[[], float] = time,
     ) -> None:
         self._database = database
         self._tasks, self._runs = Tasks(database), Runs(database)
-        self._root, self._spiders = root, spiders
+        self._root, self._sources = root, sources
         self._clock = clock
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -91,8 +97,20 @@ class Runner:
                 return
             is_ready = run.state == "queued" and self._may_start(run, running)
             if is_ready and self._runs.begin(run, self._clock()):
-                self._children[run.id] = self.process(run).start(self._spiders)
+                self._start(run)
                 running.append(run)
+
+    def _start(self, run: Run) -> None:
+        """Start a run with the version that it was asked for, or that is the latest now."""
+        task = self._sources.resolved(Task.from_json(run.spec))
+        self._runs.set_spec(run, task)
+        try:
+            place = self._sources.place(task)
+        except LookupError as error:
+            log.warning("a run of %s cannot start: %s", task.name, error)
+            self._runs.end(run, "failed", None, self._clock())
+            return
+        self._children[run.id] = self.process(replace(run, spec=task.to_json())).start(place)
 
     def _may_start(self, run: Run, running: list[Run]) -> bool:
         if any(other.job == run.job for other in running):

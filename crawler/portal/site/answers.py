@@ -39,6 +39,7 @@ class TaskAnswer:
 
     id: int
     name: str
+    source: str
     spider: str
     urls: tuple[str, ...]
     arguments: Mapping[str, str]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import chain
-from pathlib import Path
 
 from flask import Flask, Response, abort, g
 from werkzeug.exceptions import HTTPException
 
+from ..projects.spider_sources import SpiderSources
 from ..rendering import render, static
 from ..runs.log_keeper import LogKeeper
 from ..runs.runner import Runner
 from ..runs.steering import Steering
 from ..store.database import Database
+from ..store.tasks import Tasks
 from .answers import Problem
 from .api import Api
 from .log_pages import LogPages
+from .project_pages import ProjectPages
 from .run_pages import RunPages
 from .task_pages import TaskPages
 from .token_pages import TokenPages
@@ -29,7 +31,11 @@ _MOST_FORM = 65536
 
 
 def portal_app(
-    database: Database, runner: Runner, keeper: LogKeeper, visitors: Visitors, spiders: Path
+    database: Database,
+    runner: Runner,
+    keeper: LogKeeper,
+    visitors: Visitors,
+    sources: SpiderSources,
 ) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _MOST_FORM
@@ -39,7 +45,8 @@ def portal_app(
     pages = (
         UserPages(visitors, database),
         TokenPages(visitors),
-        TaskPages(database, spiders),
+        TaskPages(database, sources),
+        ProjectPages(sources.builds, Tasks(database)),
         RunPages(database, runner, steering),
         LogPages(database, keeper),
     )

@@ -76,6 +76,7 @@ class RunPages:
             task=self._tasks.find(found.task),
             run=figures,
             parts=sections(figures, is_live=found.is_active, csrf=session().csrf),
+            version=Task.from_json(found.spec).source,
             has_output=self._output(found).is_file(),
             session=session(),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from time import time
 from typing import Any
 from zoneinfo import available_timezones
@@ -11,7 +10,7 @@ from zoneinfo import available_timezones
 from flask import Response, redirect, request
 from werkzeug.exceptions import NotFound
 
-from ...spider.spider_files import spiders_below
+from ..projects.spider_sources import SpiderSources
 from ..rendering import render
 from ..runs.cron import task_times
 from ..store.database import Database
@@ -24,9 +23,9 @@ _FEW = 10
 
 
 class TaskPages:
-    def __init__(self, database: Database, spiders: Path) -> None:
+    def __init__(self, database: Database, sources: SpiderSources) -> None:
         self._tasks, self._runs = Tasks(database), Runs(database)
-        self._spiders = spiders
+        self._sources = sources
 
     def routes(self) -> list[Route]:
         return [
@@ -49,6 +48,7 @@ class TaskPages:
             ],
             names={task.id: task.name for task in tasks},
             active=self._runs.active(),
+            alarms=self._sources.builds.alarms.open(),
             session=session(),
         )
 
@@ -70,8 +70,8 @@ class TaskPages:
 
     def save(self, task: int = 0) -> Response | str:
         given, problems = _read(task)
-        if given.spider and given.spider not in self._names():
-            problems["spider"] = "there is no such spider"
+        if problem := self._sources.problem(given):
+            problems["spider"] = problem
         if not problems and "show" not in request.form:
             try:
                 saved = self._tasks.save(given, now=time(), who=session().user.name)
@@ -91,15 +91,10 @@ class TaskPages:
             task=task,
             problems=problems,
             times=[] if "zone" in problems else task_times(task, time(), 5),
-            spiders=self._names(),
+            choices=self._sources.choices(),
             zones=[(zone, zone) for zone in sorted(available_timezones())],
             session=session(),
         )
-
-    def _names(self) -> list[str]:
-        """Return the spiders as they are called from the directory that runs start in."""
-        places = (name.rpartition(":") for name in spiders_below(self._spiders))
-        return [f"{Path(path).relative_to(self._spiders)}:{kind}" for path, _, kind in places]
 
     def _found(self, task: int) -> Task:
         found = self._tasks.find(task)
@@ -111,8 +106,11 @@ class TaskPages:
 def _read(task: int) -> tuple[Task, dict[str, str]]:
     """Return the task in the form, and what is wrong with it."""
     text: dict[str, Any] = {name: str(request.form.get(name, "")).strip()[:4000] for name in _TEXTS}
+    source, _, spider = str(request.form.get("spider", "")).strip()[:4000].rpartition(" ")
     given = Task(
         **text,
+        source=source,
+        spider=spider,
         urls=tuple(str(request.form.get("urls", "")).split()),
         gates=tuple(filter(None, map(str.strip, str(request.form.get("gates", "")).splitlines()))),
         enabled="enabled" in request.form,
@@ -128,7 +126,7 @@ def _read(task: int) -> tuple[Task, dict[str, str]]:
     return given, given.problems() | problems
 
 
-_TEXTS = ("name", "spider", "output", "cron", "zone", "overlap", "misfire", "note")
+_TEXTS = ("name", "output", "cron", "zone", "overlap", "misfire", "note")
 
 
 def _pairs(text: str) -> dict[str, str]:

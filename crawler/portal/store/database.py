@@ -47,6 +47,27 @@ _MIGRATIONS = (
         key TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE
     );
     """,
+    """
+    CREATE TABLE project (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL, login TEXT NOT NULL,
+        user TEXT NOT NULL, pattern TEXT NOT NULL, secret BLOB NOT NULL, hook BLOB NOT NULL,
+        known_hosts TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE delivery (
+        project INTEGER NOT NULL REFERENCES project ON DELETE CASCADE, provider TEXT NOT NULL,
+        id TEXT NOT NULL, at REAL NOT NULL, verdict TEXT NOT NULL, PRIMARY KEY (project, id)
+    );
+    CREATE TABLE version (
+        id INTEGER PRIMARY KEY, project INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+        version TEXT NOT NULL, tag TEXT NOT NULL, commit_id TEXT NOT NULL, state TEXT NOT NULL,
+        digest TEXT NOT NULL DEFAULT '', spiders TEXT NOT NULL DEFAULT '[]',
+        reason TEXT NOT NULL DEFAULT '', at REAL NOT NULL, UNIQUE (project, version)
+    );
+    CREATE TABLE alarm (
+        id INTEGER PRIMARY KEY, subject TEXT NOT NULL, text TEXT NOT NULL, since REAL NOT NULL,
+        seen_by TEXT, UNIQUE (subject, text)
+    );
+    """,
 )
 
 

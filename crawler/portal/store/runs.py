@@ -103,6 +103,10 @@ class Runs:
         query = "UPDATE run SET state = 'running', began = ? WHERE id = ? AND state = 'queued'"
         return self._database.update(query, now, run.id) == 1
 
+    def set_spec(self, run: Run, task: Task) -> None:
+        """Keep what a run was given: the version that "latest" was when it started."""
+        self._database.change("UPDATE run SET spec = ? WHERE id = ?", task.to_json(), run.id)
+
     def end(self, run: Run, state: str, code: int | None, now: float) -> None:
         query = (
             "UPDATE run SET state = ?, exit = ?, ended = ? WHERE id = ?"

@@ -21,6 +21,7 @@ from .database import Database
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 #: A file in the directory of a run, by its name alone.
 OUTPUT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(\.[a-z]+){1,2}")
+_SOURCE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}@[0-9A-Za-z.!+_-]{1,64}")
 _SPIDER = re.compile(r"(?![-./])[\w./-]+\.py:\w+")
 #: Settings, and attributes of a spider, that name code: who may edit a task may not add code.
 _CODE = frozenset({"pipelines", "middlewares", "download_middlewares", "settings"})
@@ -39,6 +40,8 @@ class Task:
     """
 
     name: str
+    #: PROJECT@VERSION, or PROJECT@latest; "" for the portal's own spider files.
+    source: str = ""
     spider: str = ""
     urls: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -57,6 +60,7 @@ class Task:
         """Return by field what is wrong with it, in words; empty if nothing is."""
         found = {
             "name": "" if NAME.fullmatch(self.name) else "lower-case letters, digits, - and _ only",
+            "source": "" if not self.source or _SOURCE.fullmatch(self.source) else "not a version",
             "spider": "" if not self.spider or _SPIDER.fullmatch(self.spider) else "not a spider",
             "urls": self._wrong_urls(),
             "arguments": _wrong_pairs(self.arguments),

@@ -5,7 +5,11 @@ from itertools import count
 import pytest
 from gevent.event import Event
 
+from crawler.portal.projects.builds import Builds
+from crawler.portal.projects.spider_sources import SpiderSources
 from crawler.portal.store.database import Database
+from crawler.portal.store.projects import Projects
+from crawler.portal.store.secret_box import SecretBox
 from crawler.testing import LoopbackSite
 
 
@@ -14,6 +18,13 @@ def database(tmp_path):
     database = Database(tmp_path / "portal.db")
     yield database
     database.close()
+
+
+@pytest.fixture
+def sources(database, tmp_path):
+    """The spider files in the directory of the test, and no project."""
+    projects = Projects(database, SecretBox(tmp_path / "portal.key"))
+    return SpiderSources(tmp_path, Builds(database, projects, tmp_path / "versions"))
 
 
 @pytest.fixture

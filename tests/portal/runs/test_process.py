@@ -1,4 +1,6 @@
-from crawler.portal.runs.process import RunProcess
+from pathlib import Path
+
+from crawler.portal.runs.process import RunProcess, _without_secrets
 from crawler.portal.store.runs import Run
 from crawler.portal.store.tasks import Task
 
@@ -31,7 +33,7 @@ def test_the_command_has_all_that_the_task_says(tmp_path):
         output="out.csv",
     )
 
-    words = process(tmp_path, task, job=1).command()[3:]
+    words = process(tmp_path, task, job=1).command(Path("python"))[3:]
 
     assert words[:2] == ["run", "shop.py:Prices"]
     assert words[2:8] == ["-a", "tag=a b", "-s", "delay=1", "--fail-if", "failed>1%"]
@@ -42,8 +44,8 @@ def test_the_command_has_all_that_the_task_says(tmp_path):
 def test_without_a_spider_the_urls_are_crawled(tmp_path):
     task = Task("t", urls=("http://x.test/",), arguments={"tag": "x"})
 
-    assert process(tmp_path, task).command()[3:5] == ["crawl", "http://x.test/"]
-    assert "-a" not in process(tmp_path, task).command()
+    assert process(tmp_path, task).command(Path("python"))[3:5] == ["crawl", "http://x.test/"]
+    assert "-a" not in process(tmp_path, task).command(Path("python"))
 
 
 def test_the_log_says_where_the_live_page_is(tmp_path):
@@ -59,3 +61,9 @@ def test_a_run_without_files_has_nothing(tmp_path):
 
     assert (one.is_alive, one.exit_code, one.live_url) == (False, None, "")
     one.stop()
+
+
+def test_a_run_does_not_see_the_key_of_the_portal():
+    environ = {"CRAWLER_PORTAL_KEY": "x", "CRAWLER_PORTAL_TOKEN": "y", "CRAWLER_DELAY": "1"}
+
+    assert _without_secrets(environ) == {"CRAWLER_DELAY": "1"}

@@ -27,8 +27,8 @@ def clock():
 
 
 @pytest.fixture
-def runner(database, tmp_path, clock):
-    runner = Runner(database, tmp_path / "runs", tmp_path, clock)
+def runner(database, tmp_path, sources, clock):
+    runner = Runner(database, tmp_path / "runs", sources, clock)
     yield runner
     for run in Runs(database).active():
         runner.process(run).stop()
@@ -67,7 +67,7 @@ def test_a_gate_that_is_not_met_fails_the_run(database, runner):
     assert (run.state, run.exit) == ("failed", 5)
 
 
-def test_a_run_outlives_the_portal_and_is_known_again(database, runner, held, tmp_path):
+def test_a_run_outlives_the_portal_and_is_known_again(database, runner, sources, held, tmp_path):
     number = ask(database, urls=(held.url("/0"),))
     run = step_until(runner, database, number, "running")
     with gevent.Timeout(120):
@@ -75,7 +75,7 @@ def test_a_run_outlives_the_portal_and_is_known_again(database, runner, held, tm
             gevent.sleep(0.1)
 
     again = Database(tmp_path / "portal.db")  # another portal, which is not its parent
-    other = Runner(again, tmp_path / "runs", tmp_path, lambda: 1_000_100.0)
+    other = Runner(again, tmp_path / "runs", sources, lambda: 1_000_100.0)
     other.step()
     assert Runs(again).find(number).state == "running"
     assert LiveClient(other.process(run)).post("pause")
@@ -121,7 +121,7 @@ def test_a_kill_between_the_time_and_the_start_costs_nothing(database, runner, c
     clock.now += 120
     runner._fire()  # the portal is killed here
 
-    again = Runner(database, tmp_path / "runs", tmp_path, clock)
+    again = Runner(database, tmp_path / "runs", runner._sources, clock)
     again._fire()
 
     assert len(Runs(database).active()) == 1

@@ -17,8 +17,8 @@ def run(database):
 
 
 @pytest.fixture
-def steering(database, tmp_path):
-    return Steering(database, Runner(database, tmp_path / "runs", tmp_path), lambda: 5.0)
+def steering(database, sources, tmp_path):
+    return Steering(database, Runner(database, tmp_path / "runs", sources), lambda: 5.0)
 
 
 def test_a_run_in_the_queue_is_taken_from_it(database, steering, run):

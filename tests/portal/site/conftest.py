@@ -24,12 +24,11 @@ class Client:
         self.cookie = ""
         self.csrf = ""
 
-    def ask(self, route, method="GET", form=None, **headers):
+    def ask(self, route, method="GET", form=None, body=None, **headers):
         parts = urlsplit(self._portal.url)
         connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
         headers = {"Cookie": self.cookie} | headers
-        body = None
-        if method == "POST":
+        if method == "POST" and body is None:
             body = urlencode({"csrf": self.csrf} | (form or {}))
             headers |= {"Content-Type": "application/x-www-form-urlencoded"}
         try:
@@ -65,7 +64,7 @@ def portal(tmp_path, monkeypatch):
     spiders.mkdir()
     # What matters of passwords is tested with the store.
     monkeypatch.setattr("crawler.portal.store.users.PasswordHasher", QUICK)
-    portal = Portal(tmp_path / "portal", spiders)
+    portal = Portal(tmp_path / "portal", spiders, allowed_git=[f"file://{tmp_path}/git/"])
     portal.spiders, portal.path = spiders, tmp_path / "portal"
     portal.start()
     yield portal

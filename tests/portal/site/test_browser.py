@@ -5,13 +5,16 @@ from itertools import count
 from gevent.event import Event
 from playwright.sync_api import expect
 
+from crawler.portal.store.projects import Project
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
 
 from ..conftest import inaccessible
+from ..projects.conftest import Repository
 from ..runs.test_log_index import line
-from .conftest import PASSWORD
+from .conftest import PASSWORD, Client
+from .test_project_pages import hook
 
 SPIDER = """
 from crawler import Spider
@@ -91,6 +94,52 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
             assert over <= 0, (page.url, width)
 
 
+def sign_in(tab, portal):
+    tab.goto(portal.url)
+    tab.get_by_label("Name").fill("admin")
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+
+
+def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
+    repository = Repository(tmp_path)
+    with LoopbackSite({"/": "<title>Home</title>"}) as site:
+        repository.tag("release/titles/1.0", {"titles.py": SPIDER.format(url=site.url())})
+        sign_in(tab, portal)
+        tab.get_by_role("link", name="Projects").click()
+        tab.get_by_label("Name").fill("titles")
+        tab.get_by_label("Git URL").fill(repository.url)
+        tab.get_by_role("button", name="Add").click()
+        tab.get_by_text("There is no version yet").wait_for()
+        project = portal.builds.projects.named("titles")
+        assert hook(Client(portal), portal, project).text == "1 new versions\n"
+        tab.reload()
+        while tab.locator("td .state").inner_text() != "ready":
+            assert tab.locator("td .state").inner_text() != "failed"
+            tab.reload()
+
+        tab.get_by_role("link", name="Tasks").click()
+        tab.get_by_role("link", name="Make the first one").click()
+        tab.get_by_label("Name").fill("titles-1")
+        tab.get_by_label("Spider").select_option("titles@latest titles.py:Titles")
+        tab.get_by_label("Settings").fill("delay=0\nrobots=false")
+        tab.get_by_role("button", name="Save").click()
+        tab.get_by_role("button", name="Run now").click()
+        expect(tab.locator("#status .state")).to_have_text("finished")
+        expect(tab.locator(".crumb")).to_contain_text("version titles@1.0")
+
+    repository.tag("release/titles/1.0", {"titles.py": "# moved"}, "-f")
+    tab.get_by_role("link", name="Projects").click()
+    tab.get_by_role("link", name="titles", exact=True).click()
+    tab.get_by_role("button", name="Fetch tags").click()
+    expect(tab.locator(".alarm")).to_contain_text("has moved")
+    for width in (360, 1280):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    tab.get_by_role("button", name="I have seen it").click()
+    expect(tab.locator(".alarm")).to_have_count(0)
+
+
 def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     task = Task("t", urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
     number = Tasks(portal._database).save(task, now=0, who="x")
@@ -103,11 +152,16 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     tab = context.new_page()
     tab.goto(portal.url)
     assert inaccessible(tab) == {}
-    tab.get_by_label("Name").fill("admin")
-    tab.get_by_label("Password").fill(PASSWORD)
-    tab.get_by_role("button", name="Sign in").click()
+    sign_in(tab, portal)
+    given = Project(0, "shop", "https://example.org/x", "", "", "v{version}")
+    projects = portal.builds.projects
+    project = projects.find(projects.add(given, "", now=0, who="x"))
+    portal.builds.step = lambda: None
+    portal.builds.versions.ask(project, "1.0", "v1.0", "c", 1)
+    portal.builds.alarms.add("shop 1.0", "moved", 1.0)
 
-    for route in ("", f"tasks/{number}/", f"runs/{run}/log", "users"):
+    routes = ("", f"tasks/{number}/", f"runs/{run}/log", "users", "tokens", "projects")
+    for route in (*routes, f"projects/{project.id}/", "versions/1/", "tasks/new"):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route
     context.close()

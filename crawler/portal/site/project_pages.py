@@ -1,0 +1,208 @@
+"""The pages of projects, and the place where webhooks arrive."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from time import time
+from typing import Any
+
+from flask import Response, redirect, request
+from werkzeug.exceptions import Conflict, Forbidden, NotFound, TooManyRequests
+
+from ..projects.builds import Builds
+from ..projects.git import GitError, wrong_url
+from ..projects.tag_pattern import DEFAULT, wrong_pattern
+from ..projects.venv_builder import has_docker
+from ..projects.webhook import check_delivery
+from ..rendering import render
+from ..store.projects import NAME, BuiltVersion, Project
+from ..store.tasks import Tasks
+from .visitor import PUBLIC, Route, session
+
+#: Bytes of a delivery, and deliveries a minute, at most.
+_MOST_BYTES, _MOST_A_MINUTE = 1 << 20, 30
+_LOGINS = ("", "password", "key")
+
+
+class ProjectPages:
+    def __init__(self, builds: Builds, tasks: Tasks) -> None:
+        self._builds, self._projects = builds, builds.projects
+        self._tasks = tasks
+        self._arrived: defaultdict[str, deque[float]] = defaultdict(
+            lambda: deque(maxlen=_MOST_A_MINUTE)
+        )
+
+    def routes(self) -> list[Route]:
+        one = "/projects/<int:project>"
+        return [
+            Route("/projects", "GET", self.all, "viewer"),
+            Route("/projects", "POST", self.add, "admin"),
+            Route(f"{one}/", "GET", self.page, "viewer"),
+            Route(f"{one}/tags", "POST", self.look, "operator"),
+            Route(f"{one}/rotate", "POST", self.rotate, "admin"),
+            Route(f"{one}/remove", "POST", self.remove, "admin"),
+            Route("/versions/<int:version>/", "GET", self.version, "viewer"),
+            Route("/versions/<int:version>/retry", "POST", self.retry, "operator"),
+            Route("/alarms/<int:alarm>/seen", "POST", self.see, "operator"),
+            Route("/hooks/<name>", "POST", self.hook, PUBLIC),
+        ]
+
+    def all(self) -> str:
+        return self._list(Project(0, "", "", "", "", DEFAULT), {})
+
+    def add(self) -> Response | str:
+        given, secret = _given()
+        problems = self._problems(given, secret)
+        if not problems:
+            try:
+                number = self._projects.add(given, secret, now=time(), who=session().user.name)
+            except ValueError as error:
+                problems["name"] = str(error)
+            else:
+                return redirect(f"/projects/{number}/", 303)
+        return self._list(given, problems)
+
+    def page(self, project: int, problem: str = "") -> str:
+        found = self._found(project)
+        is_admin = session().user.may("admin")
+        return render(
+            "site/project.html",
+            project=found,
+            versions=self._builds.versions.of_project(found.id),
+            deliveries=self._projects.deliveries(found),
+            alarms=self._builds.alarms.open(),
+            hook_secret=self._projects.hook_secret(found) if is_admin else "",
+            hosts=self._projects.known_hosts(found),
+            tasks=self._users_of(found),
+            problem=problem,
+            root=request.host_url,
+            session=session(),
+        )
+
+    def look(self, project: int) -> Response | str:
+        try:
+            self._builds.look(self._found(project))
+        except (GitError, ValueError) as error:
+            return self.page(project, str(error))
+        return redirect("./", 303)
+
+    def rotate(self, project: int) -> Response:
+        self._projects.rotate_hook(self._found(project), now=time(), who=session().user.name)
+        return redirect("./", 303)
+
+    def remove(self, project: int) -> Response:
+        found = self._found(project)
+        if used := self._users_of(found):
+            raise Conflict(f"The task {used[0]} uses this project: edit it first.")
+        self._projects.remove(found, now=time(), who=session().user.name)
+        return redirect("/projects", 303)
+
+    def version(self, version: int) -> str:
+        found = self._version(version)
+        return render(
+            "site/version.html",
+            version=found,
+            project=self._found(found.project),
+            text=self._builds.log_end(found),
+            session=session(),
+        )
+
+    def retry(self, version: int) -> Response:
+        self._builds.versions.retry(self._version(version).id)
+        return redirect("./", 303)
+
+    def see(self, alarm: int) -> Response:
+        self._builds.alarms.see(alarm, who=session().user.name, now=time())
+        return redirect("/projects", 303)
+
+    def hook(self, name: str) -> Response:
+        """Take a delivery of a webhook: it is only a hint to ask the repository itself."""
+        self._count(name)
+        request.max_content_length = _MOST_BYTES
+        body = request.get_data()
+        project = self._projects.named(name)
+        if project is None:
+            raise Forbidden("There is no such project, or the signature is wrong.")
+        secret = self._projects.hook_secret(project)
+        delivery = check_delivery(request.headers, body, secret, time())
+        if delivery.refusal:
+            raise Forbidden("There is no such project, or the signature is wrong.")
+        if not self._projects.is_new_delivery(
+            project, delivery.provider, delivery.id, "taken", time()
+        ):
+            return Response("known\n", mimetype="text/plain")
+        try:
+            number = self._builds.look(project)
+        except GitError as error:
+            return Response(
+                f"the repository does not answer: {error}\n", 502, mimetype="text/plain"
+            )
+        return Response(f"{number} new versions\n", mimetype="text/plain")
+
+    def _count(self, name: str) -> None:
+        """Refuse more than 30 deliveries a minute, whoever sends them."""
+        key = name if self._projects.named(name) else ""
+        times, now = self._arrived[key], time()
+        if len(times) == _MOST_A_MINUTE and now - times[0] < 60:
+            raise TooManyRequests("There are more than 30 deliveries a minute.")
+        times.append(now)
+
+    def _list(self, given: Project, problems: dict[str, str]) -> str:
+        projects = self._projects.all()
+        latest = {one.id: self._builds.versions.chosen(one.id, "latest") for one in projects}
+        return render(
+            "site/projects.html",
+            projects=projects,
+            latest=latest,
+            alarms=self._builds.alarms.open(),
+            given=given,
+            problems=problems,
+            session=session(),
+        )
+
+    def _problems(self, given: Project, secret: str) -> dict[str, str]:
+        builder = request.form.get("builder", "venv")
+        found = {
+            "name": ""
+            if NAME.fullmatch(given.name)
+            else "lower-case letters, digits, - and _ only",
+            "url": wrong_url(given.url, self._builds.allowed),
+            "login": "" if given.login in _LOGINS else "not a choice",
+            "secret": "it is needed to sign in" if given.login and not secret else "",
+            "pattern": wrong_pattern(given.pattern),
+            "builder": _wrong_builder(builder),
+        }
+        return {name: text for name, text in found.items() if text}
+
+    def _users_of(self, project: Project) -> list[str]:
+        prefix = f"{project.name}@"
+        return [task.name for task in self._tasks.all() if task.source.startswith(prefix)]
+
+    def _found(self, project: int) -> Project:
+        found = self._projects.find(project)
+        if found is None:
+            raise NotFound("There is no such project.")
+        return found
+
+    def _version(self, version: int) -> BuiltVersion:
+        found = self._builds.versions.find(version)
+        if found is None:
+            raise NotFound("There is no such version.")
+        return found
+
+
+def _given() -> tuple[Project, str]:
+    """Return the project in the form, and the secret of its login, which no page shows again."""
+    form: Any = {name: str(request.form.get(name, "")).strip()[:1000] for name in _FIELDS}
+    secret = str(request.form.get("secret", ""))[:20_000].replace("\r\n", "\n")
+    return Project(0, **form), secret
+
+
+_FIELDS = ("name", "url", "login", "user", "pattern")
+
+
+def _wrong_builder(builder: str) -> str:
+    if builder == "docker":
+        answers = "runs in Docker are not built yet" if has_docker() else "no Docker answers here"
+        return f"{answers}: choose venv"
+    return "" if builder == "venv" else "not a choice"

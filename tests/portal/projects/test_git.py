@@ -1,0 +1,116 @@
+import pytest
+
+from crawler.portal.projects.git import Git, GitError, Login, wrong_url
+
+from .conftest import SPIDER
+
+
+@pytest.fixture
+def git(repository, tmp_path):
+    return Git(repository.url, Login(), [f"file://{tmp_path}/git/"])
+
+
+def test_tags_lead_to_commits_whether_annotated_or_not(repository, git):
+    first = repository.tag("plain", {"a.py": "1"})
+    second = repository.tag("annotated", {"a.py": "2"}, "-a", "-m", "words")
+
+    assert git.tags() == {"plain": first, "annotated": second}
+
+
+def test_the_files_of_a_tag_are_fetched(repository, git, tmp_path):
+    commit = repository.tag("one", {"a/b.py": SPIDER})
+    (tmp_path / "out").mkdir()
+
+    git.fetch("one", commit, tmp_path / "out")
+
+    assert (tmp_path / "out/a/b.py").read_text() == SPIDER
+    assert not (tmp_path / "out/.git").exists()
+
+
+def test_a_tag_that_has_moved_is_not_fetched(repository, git, tmp_path):
+    commit = repository.tag("one", {"a.py": "1"})
+    repository.tag("one", {"a.py": "2"}, "-f")
+    (tmp_path / "out").mkdir()
+
+    with pytest.raises(GitError, match="moved"):
+        git.fetch("one", commit, tmp_path / "out")
+
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_links_out_of_the_files_are_refused(repository, git, tmp_path):
+    (repository.work / "passwords").symlink_to("/etc/passwd")
+    commit = repository.tag("one", {"a.py": "1"})
+    (tmp_path / "out").mkdir()
+
+    with pytest.raises(GitError, match="refused"):
+        git.fetch("one", commit, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc",
+        "http://example.org/x.git",
+        "ext::sh -c id",
+        "--upload-pack=id",
+        "-oProxyCommand=id",
+        "https://user:secret@example.org/x.git",
+        "https://exa mple.org/x",
+        "git@-oProxyCommand=id:x",
+        "",
+        "../shop",
+    ],
+)
+def test_other_addresses_are_refused(url):
+    assert wrong_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/shop.git",
+        "https://example.org:8443/a/shop.git",
+        "git@example.org:shop.git",
+        "ssh://git@example.org:2222/shop.git",
+    ],
+)
+def test_https_and_ssh_are_allowed(url):
+    assert wrong_url(url) == ""
+
+
+def test_a_prefix_allows_other_addresses():
+    assert wrong_url("file:///srv/git/shop.git", ["file:///srv/git/"]) == ""
+    assert wrong_url("file:///srv/other", ["file:///srv/git/"])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254"])
+def test_addresses_of_private_networks_are_refused(host):
+    with pytest.raises(GitError, match="private network"):
+        Git(f"https://{host}/shop.git", Login()).tags()
+
+
+def test_a_repository_that_is_not_allowed_is_not_read(repository):
+    with pytest.raises(GitError):
+        Git(repository.url, Login()).tags()
+
+
+def test_secrets_are_not_in_the_words_of_git(tmp_path):
+    prefix = f"file://{tmp_path}/"
+    git = Git(f"{prefix}s3same", Login("password", "anna", "s3same"), [prefix])
+
+    with pytest.raises(GitError) as raised:
+        git.tags()
+
+    assert "s3same" not in str(raised.value)
+
+
+def test_an_ssh_key_is_in_a_file_of_its_own(tmp_path):
+    git = Git("git@example.org:x", Login("key", "", "THE KEY", "example.org ssh-ed25519 AAAA\n"))
+
+    words = git._ssh(tmp_path, tmp_path / "known_hosts")
+
+    assert "StrictHostKeyChecking=yes" in words
+    assert (tmp_path / "key").read_text() == "THE KEY\n"
+    assert (tmp_path / "key").stat().st_mode & 0o77 == 0
+    assert "THE KEY" not in words
