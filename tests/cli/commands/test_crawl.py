@@ -207,7 +207,7 @@ def test_a_limit_that_cut_the_crawl_off_is_reported(site, tmp_path):
     )
     assert ended in text.stdout
     assert ended in again.stdout
-    assert text.stdout.count("  page_limit: ") == 1
+    assert text.stdout.count("\n                page_limit: ") == 1
     assert json.loads(as_json.stdout)["reason"] == "page_limit"
 
 
