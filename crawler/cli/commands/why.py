@@ -54,7 +54,8 @@ def why(url: str, job: str | None, as_json: bool) -> None:
             _print_story(path, story, as_json=as_json)
     if not met:
         jobs = "no readable job" if damaged else "no job"
-        click.echo(f"crawler: {jobs} has met {printable(url)}", err=True)
+        hint = "" if job else f"; the jobs are those below ./{JOBS}, and --job names another"
+        click.echo(f"crawler: {jobs} has met {printable(url)}{hint}", err=True)
         _print_left_out(left_out, "link_limit" if url.startswith(_WEB) else "scheme")
     sys.exit(int(damaged or not met))
 

@@ -48,7 +48,7 @@ def test_why_prints_the_history_of_a_url(linked, tmp_path):
     assert "turned away (domain): its domain is not among" in away.stdout
     assert json.loads(sent.stdout)["redirects"] == [linked.url("/3")]
     assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert "no job has met http://nowhere.test/" in unknown.stderr
+    assert "no job has met http://nowhere.test/; the jobs are those below" in unknown.stderr
 
 
 def test_why_says_that_links_of_other_schemes_are_only_counted(tmp_path):
