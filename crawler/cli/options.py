@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..spider import Spider
 
+_SET = "Set a setting, such as delay=2; repeatable. `crawler settings` lists all."
 #: The directory below which commands create job directories.
 JOBS = "crawls"
 
@@ -27,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def common_options(command: F) -> F:
     """Add -s, -L and -v, the options of every command that fetches."""
     command = click.option(
-        "-s", "--set", "assigned", multiple=True, metavar="NAME=VALUE", help="Set a setting."
+        "-s", "--set", "assigned", multiple=True, metavar="NAME=VALUE", help=_SET
     )(command)
     return log_options(command)
 

@@ -53,5 +53,8 @@ def _name_of(url: str) -> str:
     except InvalidURL:
         scheme = place = ""
     if scheme not in ("http", "https"):
-        raise click.UsageError(f"cannot crawl {url!r}: a URL needs http:// or https:// and a host")
+        spider = f"; `crawler run {url}.py` runs a spider" if url.isidentifier() else ""
+        raise click.UsageError(
+            f"cannot crawl {url!r}: a URL needs http:// or https:// and a host{spider}"
+        )
     return place

@@ -74,6 +74,7 @@ def test_the_summary_as_json_is_all_that_goes_to_stdout(site, tmp_path):
         ),
         (["crawl", "http://a.test/", "--depth", "far"], 2, "depth: expected"),
         (["fly"], 2, "no such command: 'fly'"),
+        (["crawl", "quotes"], 2, "and a host; `crawler run quotes.py` runs a spider"),
         (["crwl"], 2, "no such command: 'crwl'; did you mean 'crawl'?"),
         (["runspider", "x.py"], 2, "no such command: 'runspider'; here it is `crawler run`"),
         (["startproject", "x"], 2, "here it is `crawler new project`"),
