@@ -95,6 +95,8 @@ _PASSED = (
     rf"|{_IN_TABLE}|{_NO_TAG}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
     rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})}"
 )
+#: What a ``meta`` element has, as it is written, if it may say nofollow or lead to another page.
+_MATTERS = re.compile(r"robots|refresh|&", re.IGNORECASE)
 #: How many tags are passed over before other greenlets have their turn.
 _SOME = 64
 #: What is next is passed over in the next token, or a parser is needed for it.
@@ -110,7 +112,11 @@ class _Unsure(Exception):
 
 
 class Scan:
-    """The elements of a page that are in `SCANNED`, in document order, and its first title."""
+    """
+    The elements of a page that are in `SCANNED`, in document order, and its first title.
+
+    A ``meta`` element that neither says nofollow nor leads to another page may be left out.
+    """
 
     def __init__(self) -> None:
         self.title: str | None = None
@@ -193,8 +199,10 @@ def _is_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> b
     elif frame is not None:
         scanned.found.append(("iframe", _attributes(frame)))
     elif name is not None:
-        scanned.void.append((name.lower(), _attributes(token["attributes"])))
-        scanned.found.append(scanned.void[-1])
+        written = token["attributes"]
+        if name.lower() != "meta" or _MATTERS.search(written):
+            scanned.void.append((name.lower(), _attributes(written)))
+            scanned.found.append(scanned.void[-1])
     elif token.lastindex is not None:
         return _is_anchor_read(token, scanned, paragraph)
     return True

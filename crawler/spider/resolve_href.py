@@ -91,10 +91,15 @@ class _InFolder(dict[str, str | None]):
         self._site = _on_site(_root(folder))
 
     def __missing__(self, href: str) -> str | None:
-        url = self._site[href]
-        if url is None and (relative := _RELATIVE.match(href)):
+        if href[:1] == "#":
+            return ""  # not kept: a page may have one for each of its lines
+        if relative := _RELATIVE.match(href):
             url = self._above(relative[1].count("../")) + href[relative.end(1) :]
-        return url if url is None else _keep(self, href, url, _MANY)
+        elif (site_url := self._site[href]) is None:
+            return None
+        else:
+            url = site_url
+        return _keep(self, href, url, _MANY)
 
     def _above(self, levels: int) -> str:
         """Return the folder that many *levels* above this one; above the root is the root."""

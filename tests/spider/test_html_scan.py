@@ -72,10 +72,16 @@ def found(page):
             else {key: value or "" for key, value in given.items()},
         )
         for name, given in named
-        if name != "a" or "href" in given
+        if (name != "a" or "href" in given) and (name != "meta" or matters(given))
     ]
     title = page.title and " ".join(page.title.split())
     return elements, page.base, title
+
+
+def matters(meta):
+    """Return whether a meta element may say nofollow, or lead to another page."""
+    name, event = (meta.get(key) or "" for key in ("name", "http-equiv"))
+    return name.strip().lower() == "robots" or event.strip().lower() == "refresh"
 
 
 @pytest.mark.parametrize("case", [str, str.upper])
@@ -136,6 +142,9 @@ others = st.sampled_from(
             "<script>'<a href=/s>'</script>",
             "<base href=/b/>",
             "<meta name=robots content=nofollow>",
+            "<meta name='&#114;obots' content=none>",
+            "<meta name=viewport content=width>",
+            "<META HTTP-EQUIV=Refresh content='1; url=/r'>",
         ),
         *("<title>t &lt;</title>", "<iframe src=f></iframe>", "<option>", "<path d=x />", "<body>"),
         *(
