@@ -426,7 +426,6 @@ TESTED_BY_OTHERS = {
     "frontier/durable/awaited",
     "frontier/durable/batch",
     "frontier/durable/journal",
-    "frontier/durable/recovery",
     "frontier/durable/reopening",
     "frontier/durable/rows",
     "frontier/durable/schema",

@@ -62,6 +62,7 @@ def go_back(folder: Path, to: Position) -> None:
 
     Outputs that are opened again then cut themselves back to where they ended there.
     """
+    (folder / STATE).with_suffix(".keys").unlink(missing_ok=True)
     facts = {"collected": list(to), "outputs": to.outputs, "written": to.written}
     with closing(sqlite3.connect(folder / STATE, isolation_level=None)) as state:
         state.execute("PRAGMA synchronous = FULL")

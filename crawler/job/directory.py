@@ -22,6 +22,7 @@ from .outputs import JobOutputs
 
 STATE = "state.db"
 MARKER = "state.marker"
+_KEYS = "state.keys"
 #: What it was called in format 1.
 _OLD_MARKER = "state.pulse"
 ABOUT = "job.json"
@@ -125,7 +126,7 @@ class Job:
         lock = _locked(place / LOCK)
         try:
             databases = [name + end for name in (STATE, FILES) for end in ("", "-wal", "-shm")]
-            for name in (*databases, MARKER, _OLD_MARKER, ABOUT):
+            for name in (*databases, MARKER, _OLD_MARKER, _KEYS, ABOUT):
                 (place / name).unlink(missing_ok=True)
         finally:
             os.close(lock)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import lru_cache
 
 from ...errors import InvalidURL
 from ...url import host
@@ -110,11 +111,14 @@ class TrapGuard:
             self._dates.add(_DATE.sub("", url))
         if self._chains is not None:
             self._chains.add(url, depth, found_on)
+        if self._hosts is None and self._max_pages is None:
+            return
         with suppress(InvalidURL):  # a row that others wrote may have none; it is set aside later
+            name = _host_of(url[: url.find("/", _IN_HOST) + 1] or url)
             if self._hosts is not None:
-                self._hosts.add(host(url))
+                self._hosts.add(name)
             if self._max_pages is not None:
-                self._count_page(host(url))
+                self._count_page(name)
 
     def count_pages(self, name: str, number: int) -> None:
         """Count *number* URLs of the host *name*, which an earlier run let through."""
@@ -153,6 +157,10 @@ class TrapGuard:
 
     def __repr__(self) -> str:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
+
+
+#: The host of a URL without its path: many rows of a store have the same.
+_host_of = lru_cache(maxsize=1 << 14)(host)
 
 
 def _has_date(url: str) -> bool:

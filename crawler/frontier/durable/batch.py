@@ -24,8 +24,9 @@ _HOST = "INSERT OR REPLACE INTO hosts VALUES"
 _ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
 _NEARER = "INSERT OR REPLACE INTO nearer VALUES"
 
-
 Values = tuple[Any, ...]
+#: The status of a row that records why its URL was not admitted; it does not count as seen.
+TURNED_AWAY = "turned_away"
 
 
 class Step(NamedTuple):
@@ -86,6 +87,11 @@ class Batch:
         yield from _many(_HOST, self.hosts)
         yield from _many(_ROBOTS, self.robots)
         yield from _many(_NEARER, self.nearer)
+
+    def seen_keys(self) -> list[bytes]:
+        """Return the keys of the new rows, except for those of URLs that are turned away."""
+        away = {row[0] for row in self.ends if row[1] == TURNED_AWAY}
+        return [row[1] for row in self.inserts if row[0] not in away]
 
     def __bool__(self) -> bool:
         return any(vars(self).values())

@@ -22,22 +22,35 @@ from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
+from .batch import TURNED_AWAY
+from .key_log import KeyLog
 from .reopening import FailedPages, repair, requeue, retry, strike
 from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
 
 #: The columns of SELECT, and how a row ended.
-_ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls WHERE id > ? ORDER BY id"  # noqa: S608
-_COUNTS = "SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id) FROM urls"
+_ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls"  # noqa: S608
+_IDS = "SELECT id FROM urls"
+_FEW_COLUMNS = "SELECT id, url, depth, found_on, host, status FROM urls"
+_COUNTS = """
+SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id),
+    count(*) FILTER (WHERE status IS 'turned_away') FROM urls
+"""
+#: From so many rows on, those that need no reading are not read, if their keys are in the KeyLog.
+MANY = 500_000
+#: Rows that have ended well at the first attempt, and those that wait for their first one.
+_PLAIN_DONE = "(progress IS NULL AND redirects IS NULL AND status IS 'done')"
+_PLAIN = f"({_PLAIN_DONE} OR (progress IS NULL AND redirects IS NULL AND status IS NULL))"
 #: Rows that no version of the crawler has written.
 _STRANGE = """
-SELECT id FROM urls WHERE typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
+typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
     OR typeof(host) != 'text' OR typeof(depth) != 'integer'
     OR typeof(priority) NOT IN ('integer', 'real')
 """
-_TURNED_AWAY = "turned_away"
 _BEFORE_ALL = -(2**63)
+#: The number in the KeyLog of all commits before this process.
+_EARLIER = 0
 
 Values = tuple[Any, ...]
 
@@ -76,27 +89,30 @@ def recover(
     window: int,
     retried: FailedPages | None = None,
     duplicate_filter: str = "bloom",
+    many: int = MANY,
 ) -> Recovered:
     """
     Read all of *store*, repair what can be repaired, and let new ids start above the last one.
 
     *fingerprint* is used from now on if the store has no row yet. Pages among *retried* wait
-    again.
+    again. A store with *many* rows is read by SQL where that is possible: the seals of rows that
+    wait are then checked when their turn comes, and those of plain ends are not.
     """
     with store.change_all() as change:
         requeue(change)
         if retried is not None:
             retry(change, retried)
-        rows, waiting, last = next(store.rows(_COUNTS))
+        rows, waiting, last, away = next(store.rows(_COUNTS))
         known = _known_fingerprint(store) if rows else _keep_fingerprint(fingerprint, change)
         seen = make_seen(duplicate_filter, max(rows, CAPACITY), store.path.parent)
         found = Recovered(known, seen, lost_commits=store.lost_commits)
         _take_figures(store, found)
         found.struck_out, found.suspects = strike(store, change)
-        strange = {number for (number,) in store.rows(_STRANGE)}
-        reader = _Reader(found, traps, strange, keep=waiting <= window)
-        for some in _all_rows(store):
-            reader.read(some)
+        reader = _Reader(found, traps, keep=waiting <= window)
+        if store.keys.covers(store.commits, rows - away) and rows >= many:
+            _read_quickly(store, reader, keep=waiting <= window)
+        else:
+            _read_all(store, reader)
         for number, outcome in reader.repairs:
             repair(change, number, outcome)
         # No seal protects the index.
@@ -130,34 +146,71 @@ def _take_figures(store: Store, found: Recovered) -> None:
     found.ledger.turned_away.update({r: n for r, n in away.items() if r not in CUT_OFF})
 
 
-def _all_rows(store: Store) -> Iterator[list[Values]]:
-    """Yield every row, many at a time; from the first damaged text on, text is read with its faults."""
+def _read_all(store: Store, reader: _Reader) -> None:
+    """Read every row, and write their keys to the log anew."""
+    store.keys.clear()
+    reader.log = store.keys
+    reader.strange = {number for (number,) in store.rows(f"{_IDS} WHERE {_STRANGE}")}
+    for some in _chunks(store, f"{_ROWS} WHERE id > ? ORDER BY id"):
+        reader.read(some)
+
+
+def _read_quickly(store: Store, reader: _Reader, *, keep: bool) -> None:
+    """Take the keys from their log, and read whole rows only if they are not plain, or are kept."""
+    for keys in store.keys.chunks():
+        reader.see(keys)
+    plain = _PLAIN_DONE if keep else _PLAIN
+    strange = store.rows(f"{_IDS} WHERE NOT {plain} AND ({_STRANGE})")
+    reader.strange = {number for (number,) in strange}
+    for some in _chunks(store, f"{_ROWS} WHERE NOT {plain} AND id > ? ORDER BY id"):
+        reader.read(some)
+    for some in _chunks(store, f"{_FEW_COLUMNS} WHERE {plain} AND id > ? ORDER BY id"):
+        reader.count_plain(some)
+
+
+def _chunks(store: Store, query: str) -> Iterator[list[Values]]:
+    """Yield what *query* finds; from the first damaged text on, text is read with its faults."""
     last = _BEFORE_ALL
     try:
-        for some in store.chunks(_ROWS, last):
+        for some in store.chunks(query, last):
             last = some[-1][0]
             yield some
     except JobError:
         store.read_any_text()
-        yield from store.chunks(_ROWS, last)
+        yield from store.chunks(query, last)
 
 
 class _Reader:
     """Takes in the rows; most wait or are done, and cost little."""
 
-    def __init__(
-        self, found: Recovered, traps: TrapGuard, strange: set[int], *, keep: bool
-    ) -> None:
+    def __init__(self, found: Recovered, traps: TrapGuard, *, keep: bool) -> None:
         #: Rows that get another outcome, or None: they wait again.
         self.repairs: list[tuple[int, Outcome | None]] = []
         self._found = found
         self._traps = traps
         #: Rows that are damaged although their seal is right.
-        self._strange = strange
+        self.strange: set[int] = set()
         self._keep = keep
+        #: Where the keys of the rows are written; None if they are there, and seen, already.
+        self.log: KeyLog | None = None
+        #: The keys of rows that are not plain, and that are not written yet.
+        self._other_keys: list[bytes] = []
+
+    def see(self, keys: list[bytes]) -> None:
+        self._found.seen.update(keys)
+
+    def count_plain(self, rows: list[Values]) -> None:
+        """Count rows of which some columns are enough: they are plain, and not kept in memory."""
+        count_trap, by_host, waiting = self._traps.count, self._found.by_host, 0
+        for _, url, depth, found_on, host, status in rows:
+            count_trap(url, depth, found_on)
+            if status is None:
+                by_host[host] += 1
+                waiting += 1
+        self._count(len(rows), len(rows) - waiting)
 
     def read(self, rows: list[Values]) -> None:
-        hashed, count_trap, strange = mmh3.hash, self._traps.count, self._strange
+        hashed, count_trap, strange = mmh3.hash, self._traps.count, self.strange
         keys: list[bytes] = []
         by_host, done = self._found.by_host, 0
         for values in rows:
@@ -177,12 +230,15 @@ class _Reader:
                 continue
             keys.append(key)
             count_trap(url, depth, found_on)
-        self._found.seen.update(keys)
+        if self.log is not None:
+            self.see(keys)
+            self.log.append(_EARLIER, keys + self._other_keys)
+            self._other_keys.clear()
         self._count(len(keys), done)
 
     def _read_one(self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any) -> None:
-        is_whole = row.is_whole and row.id not in self._strange
-        if is_whole and status == _TURNED_AWAY:
+        is_whole = row.is_whole and row.id not in self.strange
+        if is_whole and status == TURNED_AWAY:
             self._found.turned_away.add(turned_away_key(row.key, reason))
             self._found.ledger.sample(str(reason), row.url)
             return
@@ -226,8 +282,9 @@ class _Reader:
             return self._reopened(row), []
 
     def _see(self, row: Row, hops: list[str], *, is_whole: bool) -> None:
-        if isinstance(row.key, bytes) and len(row.key) == SIZE:
+        if self.log is not None and isinstance(row.key, bytes) and len(row.key) == SIZE:
             self._found.seen.add(row.key)
+            self._other_keys.append(row.key)
         for url in hops:
             self._found.seen.add(self._found.fingerprint.of(urls.canonicalize(url)))
         if is_whole:

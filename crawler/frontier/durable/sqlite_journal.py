@@ -19,16 +19,15 @@ from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
 from . import rows
 from .awaited import AwaitedRequests
-from .batch import Step, Values
+from .batch import TURNED_AWAY, Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import NearerFind, PageEnd, Restored
-from .recovery import Recovered, facts_of_hosts, facts_of_robots, recover
+from .recovery import MANY, Recovered, facts_of_hosts, facts_of_robots, recover
 from .reopening import FailedPages
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
 
-_TURNED_AWAY = "turned_away"
 #: How many URLs that were turned away are remembered by name, to be quick.
 _MOST_RECORDED = 50_000
 
@@ -38,11 +37,15 @@ class SqliteJournal:
     Writes a URL when it is admitted, and again when it ends: until then it is outstanding.
 
     The id of a request is the number of its row. Beyond a *window* of requests, what waits
-    is in the store only: see StoredQueues.
+    is in the store only: see StoredQueues. From *many* rows on, a store is read by SQL where that
+    is possible: see recover().
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, window: int = WINDOW) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, window: int = WINDOW, many: int = MANY
+    ) -> None:
         self.store = Store(path)
+        self._many = many
         self.commits = GroupCommit(self.store)
         self.commits.figures["time"] = time.time
         #: What was found when the frontier began; None before.
@@ -68,6 +71,7 @@ class SqliteJournal:
             window=self.overflow.window,
             retried=self.retried,
             duplicate_filter=self.duplicate_filter,
+            many=self._many,
         )
         self.recovered = self.overflow.found = found
         self._fingerprint = found.fingerprint
@@ -93,7 +97,7 @@ class SqliteJournal:
 
     def turned_away_before(self) -> Iterator[tuple[Link, str]]:
         query = "SELECT url, depth, found_on, reason FROM urls WHERE status = ?"
-        for url, depth, found_on, reason in self.store.rows(query, _TURNED_AWAY):
+        for url, depth, found_on, reason in self.store.rows(query, TURNED_AWAY):
             yield Link(url, depth, found_on), reason
 
     def include(self, name: str, figures: Callable[[], Any]) -> None:
@@ -134,7 +138,7 @@ class SqliteJournal:
         row = rows.plain(_plain(found), host, self._fingerprint)
         mark = rows.turned_away_key(row[1], reason)
         if self.recovered is not None and self.recovered.turned_away.add(mark):
-            self._record(row, Outcome(_TURNED_AWAY, reason))
+            self._record(row, Outcome(TURNED_AWAY, reason))
 
     def cut_off(self, found: Request | Link, reason: str, host: str) -> None:
         if isinstance(found, Link):

@@ -15,6 +15,7 @@ from gevent.threadpool import ThreadPool
 
 from .batch import Batch
 from .crash_marker import CrashMarker
+from .key_log import KeyLog
 from .rows import NEXT, Rank, Row, seal, sealed
 from .schema import INDEX, damaged, open_marker, open_state, unusable
 
@@ -38,6 +39,7 @@ class Store:
         self._thread = ThreadPool(1)
         #: What the thread could not commit: nothing may be committed after it.
         self.refused: BaseException | None = None
+        self.keys = KeyLog(self.path.with_suffix(".keys"))
         try:
             self._connection = open_state(self.path, self.marker.commits)
             #: How many there have been, in all processes.
@@ -48,6 +50,7 @@ class Store:
         except BaseException:
             self._thread.kill()
             self.marker.close()
+            self.keys.close()
             raise
 
     def commit(self, batch: Batch, facts: Mapping[str, Any]) -> None:
@@ -69,6 +72,7 @@ class Store:
             self._call(self._connection.close)
         self._thread.kill()
         self.marker.close()
+        self.keys.close()
 
     # -- what is known at the start -------------------------------------------------------------
 
@@ -132,6 +136,7 @@ class Store:
             for name, value in facts.items():
                 row = sealed(name, json.dumps(value))
                 execute("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", row)
+            self.keys.append(facts["commits"], batch.seen_keys())
             execute("COMMIT")
         except BaseException as error:
             self.refused = error
