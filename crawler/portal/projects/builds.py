@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sqlite3
 from collections.abc import Callable, Collection
 from pathlib import Path
 from time import time
@@ -55,7 +56,10 @@ class Builds:
     def serve(self) -> None:
         """Start what is asked for, for ever."""
         while True:
-            self.step()
+            try:
+                self.step()
+            except sqlite3.Error as error:  # the store is locked, or the disk full: tried again
+                log.warning("the portal could not look after its builds: %s", error)
             gevent.sleep(_INTERVAL)
 
     def step(self) -> None:

@@ -38,13 +38,17 @@ class RunProcess:
         """Start the process in a session of its own."""
         self.path.mkdir(parents=True, exist_ok=True)
         supervisor = [sys.executable, "-m", "crawler.portal.runs.supervisor", str(self.path)]
-        return subprocess.Popen(  # noqa: S603 - a list, no shell
-            [*supervisor, *self.command(place.python)],
-            cwd=place.directory,
-            env=_without_secrets(os.environ) | {VARIABLE: self.run.token},
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        # It must not hold the portal's own output open: whoever reads that waits for its end.
+        with (self.path / LOG).open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - a list, no shell
+                [*supervisor, *self.command(place.python)],
+                cwd=place.directory,
+                env=_without_secrets(os.environ) | {VARIABLE: self.run.token},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
 
     def command(self, python: Path) -> list[str]:
         """Return the command line; what a user has typed is never the start of an option."""

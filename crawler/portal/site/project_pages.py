@@ -134,6 +134,7 @@ class ProjectPages:
         try:
             number = self._builds.look(project)
         except GitError as error:
+            self._projects.forget_delivery(project, delivery.id)
             return Response(
                 f"the repository does not answer: {error}\n", 502, mimetype="text/plain"
             )

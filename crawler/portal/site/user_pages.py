@@ -39,10 +39,11 @@ class UserPages:
         if not self._visitors.may_set_up(secret):
             abort(403, "This link was used, or is older than 15 minutes: start the portal again.")
         try:
-            user = self._users.add(_field("name"), _field("password"), "admin")
+            user = self._users.add(
+                _field("name"), _field("password"), "admin", now=time(), who=_field("name")
+            )
         except ValueError as error:
             return self.setup_form(secret, str(error))
-        self._database.audit(time(), user.name, "set up the portal")
         return self._visitors.sign_in(user)
 
     def login_form(self, problem: str = "") -> str:
@@ -72,18 +73,20 @@ class UserPages:
 
     def add(self) -> Response | str:
         try:
-            user = self._users.add(_field("name"), _field("password"), _field("role"))
+            self._users.add(
+                *(_field(name) for name in ("name", "password", "role")),
+                now=time(),
+                who=session().user.name,
+            )
         except ValueError as error:
             return self.page(str(error))
-        self._database.audit(time(), session().user.name, f"added the {user.role} {user.name}")
         return redirect("/users", 303)
 
     def remove(self, user: int) -> Response | str:
         try:
-            self._users.remove(user)
+            self._users.remove(user, now=time(), who=session().user.name)
         except ValueError as error:
             return self.page(str(error))
-        self._database.audit(time(), session().user.name, f"removed user {user}")
         return redirect("/users", 303)
 
 

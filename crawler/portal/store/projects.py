@@ -124,6 +124,11 @@ class Projects:
         query = "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?, ?, ?)"
         return self._database.update(query, project.id, provider, delivery, now, verdict) == 1
 
+    def forget_delivery(self, project: Project, delivery: str) -> None:
+        """Let a delivery that could not be followed be sent again."""
+        query = "DELETE FROM delivery WHERE project = ? AND id = ?"
+        self._database.change(query, project.id, delivery)
+
     def deliveries(self, project: Project) -> list[dict[str, object]]:
         query = "SELECT provider, id, at, verdict FROM delivery WHERE project = ? ORDER BY at DESC LIMIT 20"
         return [dict(row) for row in self._database.rows(query, project.id)]

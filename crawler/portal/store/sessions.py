@@ -50,6 +50,16 @@ class Sessions:
             self._database.change("UPDATE session SET seen = ? WHERE hash = ?", now, _hash(cookie))
         return Session(User(row["id"], row["name"], row["role"]), row["csrf"])
 
+    def of_user(self, user: User) -> list[tuple[float, float]]:
+        """Return when each session of *user* began, and when it was seen last."""
+        query = "SELECT begun, seen FROM session WHERE user = ? ORDER BY seen DESC"
+        return [(row["begun"], row["seen"]) for row in self._database.rows(query, user.id)]
+
+    def close_others(self, user: User, cookie: str) -> None:
+        """End all sessions of *user* but the one of *cookie*."""
+        query = "DELETE FROM session WHERE user = ? AND hash != ?"
+        self._database.change(query, user.id, _hash(cookie))
+
     def close(self, cookie: str) -> None:
         self._database.change("DELETE FROM session WHERE hash = ?", _hash(cookie))
 

@@ -55,7 +55,7 @@ class Users:
             for row in self._database.rows("SELECT id, name, role FROM user ORDER BY name")
         ]
 
-    def add(self, name: str, password: str, role: str) -> User:
+    def add(self, name: str, password: str, role: str, *, now: float = 0.0, who: str = "") -> User:
         """Add a user; raise ValueError, with the reason, if that cannot be."""
         if not _NAME.fullmatch(name):
             raise ValueError("a name has 1 to 64 lower-case letters, digits, '.', '-' or '_'")
@@ -67,14 +67,18 @@ class Users:
         if self._database.row("SELECT 1 FROM user WHERE name = ?", name):
             raise ValueError(f"there is a user {name!r} already")
         query = "INSERT INTO user (name, hash, role) VALUES (?, ?, ?)"
-        return User(self._database.change(query, name, hashed, role), name, role)
+        with self._database.transaction():
+            self._database.audit(now, who, f"added the {role} {name}")
+            return User(self._database.change(query, name, hashed, role), name, role)
 
-    def remove(self, user: int) -> None:
+    def remove(self, user: int, *, now: float = 0.0, who: str = "") -> None:
         """Remove a user; the last admin stays."""
         admins = [one.id for one in self.all() if one.role == "admin"]
         if admins == [user]:
             raise ValueError("the last admin cannot be removed")
-        self._database.change("DELETE FROM user WHERE id = ?", user)
+        with self._database.transaction():
+            self._database.audit(now, who, f"removed user {user}")
+            self._database.change("DELETE FROM user WHERE id = ?", user)
 
     def check(self, name: str, password: str, now: float) -> User | None:
         """Return the user, or None if the name or the password is wrong, or the name is locked."""

@@ -1,4 +1,6 @@
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -74,6 +76,46 @@ def test_a_query_says_whether_it_leaves_lines_out():
     assert not LogQuery(words=" ", before=3).is_narrow
     assert LogQuery(until=0.0).is_narrow
     assert LogQuery(host="x").is_narrow
+
+
+def steps(index, **query):
+    """Return how many hundreds of instructions SQLite has needed for a query."""
+    number = [0]
+
+    def count():
+        number[0] += 1
+
+    @contextmanager
+    def counted(opened=index.open):
+        with opened() as database:
+            database.set_progress_handler(count, 100)
+            yield database
+
+    counting = SimpleNamespace(open=counted)
+    assert LogQuery(most=5, **query).lines(counting)
+    return number[0]
+
+
+def test_a_search_does_not_read_the_whole_log(tmp_path):
+    """The same line is found with the same work in 500 lines and in 20,000."""
+    needed = []
+    for size in (500, 20_000):
+        path = tmp_path / str(size)
+        path.mkdir()
+        about = {"host": "rare.test", "request": "beef", "url": "http://rare.test/"}
+        middle = line("a needle", 1, "ERROR", **about)
+        lines = [line(f"page {n} of the crawl", 2, host="x.test") for n in range(size)]
+        lines[size // 2] = middle
+        (path / "log.txt").write_text(line("first", 0) + "".join(lines))
+        index = LogIndex(path)
+        while index.update(is_over=True):
+            pass
+        queries = ({"words": "needle"}, {"level": "ERROR"}, {"host": "rare.test"})
+        queries += ({"request": "beef"}, {"until": at(1)}, {"around": 3}, {})
+        needed.append([steps(index, **query) for query in queries])
+
+    few, many = needed
+    assert all(after <= 2 * before + 5 for before, after in zip(few, many, strict=True)), needed
 
 
 @given(st.text(max_size=40), st.text(max_size=10), st.text(max_size=10))

@@ -83,6 +83,17 @@ def test_a_signed_webhook_asks_the_repository(portal, stranger, shop, repository
     assert (version.version, version.state) == ("1.0", "asked")
 
 
+def test_a_delivery_that_could_not_be_followed_may_come_again(portal, stranger, shop, repository):
+    portal.builds.step = lambda: None
+    repository.tag("release/shop/1.0", {"shop.py": SPIDER})
+    away = repository.bare.rename(repository.bare.with_name("away"))
+    assert hook(stranger, portal, shop).status == 502
+
+    away.rename(repository.bare)
+
+    assert hook(stranger, portal, shop).text == "1 new versions\n"
+
+
 def test_an_unsigned_webhook_does_nothing(portal, stranger, shop, repository):
     repository.tag("release/shop/1.0", {"shop.py": SPIDER})
 

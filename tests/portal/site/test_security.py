@@ -137,6 +137,24 @@ def test_the_cookie_is_new_and_for_the_server_only(portal, users, stranger):
     assert "chosen-by-an-attacker" not in cookie
 
 
+def test_every_change_has_a_row_in_the_audit(portal, admin):
+    admin.post("/users", {"name": "bob", "password": "a long password", "role": "viewer"})
+    admin.post("/tasks/new", TASK)
+    admin.post("/tokens", {"name": "ci", "scope": "run", "days": "1"})
+    admin.post("/users/4/remove")
+
+    rows = [
+        row["what"] for row in portal._database.rows("SELECT what FROM audit WHERE who = 'admin'")
+    ]
+
+    for words in ("added the viewer bob", "saved task t", "added the token 'ci'", "removed user 4"):
+        assert any(words in row for row in rows), words
+
+
+def test_it_listens_on_this_machine_only(portal):
+    assert portal._server.address[0] == "127.0.0.1"
+
+
 def test_signing_out_ends_the_session(admin):
     cookie = admin.cookie
     assert admin.post("/logout").status == 303

@@ -17,6 +17,16 @@ def test_a_token_is_shown_once(portal, operator):
     assert Client(portal).ask("/api/v1/tasks", Authorization=f"Bearer {token}").status == 401
 
 
+def test_sessions_in_other_browsers_can_be_ended(portal, viewer):
+    other = Client(portal).sign_in("viewer")
+    assert "End the others" in viewer.ask("/tokens").text
+
+    assert viewer.post("/sessions/end").status == 303
+
+    assert other.ask("/").headers["Location"] == "/login"
+    assert viewer.ask("/").status == 200
+
+
 def test_a_viewer_sees_and_makes_only_tokens_that_read(viewer, admin):
     admin.post("/tokens", {"name": "of-the-admin", "scope": "run", "days": "30"})
 
