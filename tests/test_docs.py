@@ -88,6 +88,23 @@ def test_the_source_files_it_names_exist(page):
         assert (DOCS.parent / path).exists(), path
 
 
+def test_every_promise_of_security_names_its_tests():
+    """The tests of faults are all named, too: what they show is promised."""
+    text = (DOCS / "security.md").read_text()
+    promises = [
+        row for row in re.findall(r"^\| (.+) \|$", text, re.MULTILINE) if "promise" not in row
+    ]
+    faults = (DOCS.parent / "tests" / "faults").glob("test_*.py")
+
+    assert len(promises) > 20
+    assert [
+        row
+        for row in promises
+        if not re.search(r"`tests/[\w/]+/test_\w+\.py`$|`tests/test_\w+\.py`$", row)
+    ] == []
+    assert [path.name for path in faults if f"`tests/faults/{path.name}`" not in text] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
