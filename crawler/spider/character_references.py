@@ -7,38 +7,48 @@ from html.entities import html5
 
 from .html_tree import parse
 
-#: A reference that means the same everywhere. The numbers are those of characters that a parser
-#: keeps: it replaces some below 160, and those of surrogates.
-_PLAIN = re.compile(r"&(?:#([2-9][0-9]{2}|[1-4][0-9]{3})|([a-zA-Z][a-zA-Z0-9]*+));")
+#: A reference in an attribute. Without a semicolon, a name before a letter, a digit or "=" is text.
+_REFERENCE = re.compile(
+    r"&(?:#(?:[xX]([0-9a-fA-F]++)|([0-9]++));?+|([a-zA-Z][a-zA-Z0-9]*+)(?!=)(;?+))"
+)
+#: Numbers that stand for other characters, as in Windows-1252; and what stands for no character.
+_WINDOWS = {
+    number: character
+    for number in range(0x80, 0xA0)
+    if (character := bytes([number]).decode("cp1252", "ignore"))
+}
+_LAST, _SURROGATES, _NOT_A_CHARACTER = 0x10FFFF, range(0xD800, 0xE000), "\ufffd"
+#: No number of a character has more digits.
+_MOST_DIGITS = 7
 
 
 def decoded(value: str) -> str:
     """Replace the character references and the ends of lines in the *value* of an attribute."""
-    plain = _plainly_decoded(value)
-    if plain is None:
-        quoted = value.replace('"', "&quot;")
-        return parse(f'<p title="{quoted}">').tags("p")[0].attributes["title"] or ""
-    return plain
+    if "\r" in value:
+        value = value.replace("\r\n", "\n").replace("\r", "\n")
+    if value.count("&") == value.count("&amp;"):
+        return value.replace("&amp;", "&")
+    return _REFERENCE.sub(_character, value)
 
 
 def decoded_text(title: str) -> str:
     """Replace the character references in the content of a ``title``."""
-    plain = _plainly_decoded(title)
-    return parse(f"<title>{title}</title>").tags("title")[0].text() if plain is None else plain
-
-
-def _plainly_decoded(text: str) -> str | None:
-    """Return *text* without its references; None if one of them is not a plain one."""
-    if "\r" in text:
-        return None
-    references = text.count("&")
-    if references == text.count("&amp;"):
-        return text.replace("&amp;", "&")
-    replaced, plain = _PLAIN.subn(_character, text)
-    return replaced if plain == references and "\0" not in replaced else None
+    if "\r" not in title and title.count("&") == title.count("&amp;"):
+        return title.replace("&amp;", "&")
+    return parse(f"<title>{title}</title>").tags("title")[0].text()
 
 
 def _character(reference: re.Match[str]) -> str:
-    """Return the character; null for a name that no character has."""
-    number, name = reference.groups()
-    return chr(int(number)) if number else html5.get(f"{name};", "\0")
+    hexadecimal, decimal, name, end = reference.groups()
+    if name is not None:
+        return html5.get(name + end, reference[0])
+    digits = (hexadecimal or decimal).lstrip("0") or "0"
+    if len(digits) > _MOST_DIGITS:
+        return _NOT_A_CHARACTER
+    return _numbered(int(digits, 16 if hexadecimal else 10))
+
+
+def _numbered(number: int) -> str:
+    if not number or number > _LAST or number in _SURROGATES:
+        return _NOT_A_CHARACTER
+    return _WINDOWS.get(number) or chr(number)

@@ -105,6 +105,7 @@ _TOKEN = (
     rf"[^<]*+(?:<(?:{_PASSED})[^<]*+){{0,{_SOME}}}+"
     rf"(?:<(?:{_ANCHOR}|{_VOID}|{_TITLE}|{_FRAME})|\Z|{_STOP})"
 )
+_TOKEN_IN_ANY_CASE = _TOKEN.replace(_NAME, NAME)
 
 
 class _Unsure(Exception):
@@ -181,7 +182,7 @@ def _tokens_read(html: str, scanned: Scan) -> Iterator[None]:
         else:
             return
         # The other pattern takes three times as long, and few tokens need it.
-        any_token = compiled(_TOKEN.replace(_NAME, NAME)).match(html, place)
+        any_token = compiled(_TOKEN_IN_ANY_CASE).match(html, place)
         if any_token is None or not _is_read(any_token, scanned, paragraph):
             raise _Unsure
         place = any_token.end()

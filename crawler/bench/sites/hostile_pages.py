@@ -126,6 +126,10 @@ _WIDE = {
     "a long text": HostilePage("x "),
     "links": HostilePage("<a href=/#>x</a>"),
     "hrefs with queries": HostilePage("<a href='?é=#&amp;b'>x</a>"),
+    "hrefs with references": HostilePage("<a href=&lt>"),
+    "values with references": HostilePage("<meta a=&x>"),
+    "empty hrefs": HostilePage("<a href=''>"),
+    "anchors in capitals": HostilePage("<A HREF=/#>x</A>"),
     "hrefs with dots": HostilePage("../", "<a href='", "'>x</a>"),
     "robots": HostilePage("<meta name=robots content='a,a,a'>"),
 }
