@@ -69,7 +69,19 @@ def _built(given: Any) -> Any:
     """Return *given*; import what a text names, and call a class, so that its state is one crawl's."""
     if isinstance(given, str):
         given = _imported(given)
-    return given() if isinstance(given, type) else given
+    return _instance(given) if isinstance(given, type) else given
+
+
+def _instance(kind: type) -> Any:
+    """Return a pipeline of *kind*; it gets nothing of the crawl but the spider, in open_spider()."""
+    has_factory = hasattr(kind, "from_crawler")
+    ignored = f"{kind.__name__}.from_crawler() is never called: " if has_factory else ""
+    remedy = f"name an instance in pipelines, such as {kind.__name__}(…)"
+    if _number_of_parameters(kind):
+        raise ValueError(f"{ignored}the pipeline {kind.__name__} needs arguments: {remedy}")
+    if has_factory:
+        log.warning("%s%s", ignored, remedy)
+    return kind()
 
 
 def _imported(place: str) -> Any:

@@ -112,6 +112,44 @@ def test_what_is_not_a_pipeline_is_refused_at_the_start(given, message):
         ItemPipelines(given, One())
 
 
+class Stored:
+    """A pipeline as Scrapy builds it."""
+
+    def __init__(self, place):
+        self.place = place
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler.settings.get("PLACE"))
+
+    def process_item(self, item):
+        return item | {"place": self.place}
+
+
+class StoredHere(Stored):
+    def __init__(self):
+        super().__init__("here")
+
+
+def test_a_pipeline_that_scrapy_would_build_says_to_name_an_instance(caplog):
+    site, start = Site({"/": ""}), ["http://site.test/"]
+
+    class Stores(Spider):
+        start_urls = start
+        pipelines = [Stored]
+
+        def parse(self, page):
+            yield {"n": 1}
+
+    with pytest.raises(ValueError, match=r"needs arguments: name an instance .* Stored\(…\)"):
+        crawl(Stores(), fetch=site)
+    Stores.pipelines = [StoredHere]
+    assert crawl(Stores(), fetch=site).items == [{"n": 1, "place": "here"}]
+    assert "StoredHere.from_crawler() is never called" in caplog.text
+    Stores.pipelines = [Stored("there")]
+    assert crawl(Stores(), fetch=site).items == [{"n": 1, "place": "there"}]
+
+
 def test_what_was_opened_is_closed_if_the_next_one_cannot_be_opened():
     class Broken:
         def open_spider(self, spider):
