@@ -28,7 +28,7 @@ _LAST = 50
 
 
 class LogKeeper:
-    """*root* has the directories of runs; a watcher waits for the event in *changed* of its run."""
+    """*root* has the directories of runs."""
 
     def __init__(self, database: Database, root: Path, clock: Callable[[], float] = time) -> None:
         self._runs = Runs(database)
@@ -36,7 +36,7 @@ class LogKeeper:
         self._clock = clock
         self._unfinished = {run.id for run in self._runs.last(_LAST)}
         self._cleaned = 0.0
-        self.changed: dict[int, Event] = {}
+        self._changed: dict[int, Event] = {}
 
     def serve(self) -> None:
         """Step for ever."""
@@ -69,12 +69,12 @@ class LogKeeper:
             self.index(run).update, (), {"is_over": not run.is_active}
         )
         if read or not run.is_active:
-            self.changed.pop(run.id, Event()).set()
+            self._changed.pop(run.id, Event()).set()
         return bool(read) or run.is_active
 
-    def wait(self, run: Run, seconds: float) -> None:
-        """Wait until the log of a run has more lines, or the run is over; *seconds* at most."""
-        self.changed.setdefault(run.id, Event()).wait(seconds)
+    def next_change(self, run: Run) -> Event:
+        """Return what is set when the log of a run has more lines, or the run is over."""
+        return self._changed.setdefault(run.id, Event())
 
     def _clean(self) -> None:
         for run in self._runs.ended_before(self._clock() - _KEPT):

@@ -104,6 +104,8 @@ class LogPages:
     def _tail(self, run: Run, query: LogQuery) -> Iterator[str]:
         """Yield new lines as events, until the run is over."""
         while True:
+            # Taken before the lines are read, so no line is between the two.
+            changed = self._keeper.next_change(run)
             run = self._found(run.id)
             while not run.is_active and self._keeper.update(run):
                 pass
@@ -116,7 +118,7 @@ class LogPages:
                 yield "event: end\ndata: {}\n\n"
                 return
             else:
-                self._keeper.wait(run, _KEEP_ALIVE)
+                changed.wait(_KEEP_ALIVE)
                 yield ": still here\n\n"
 
     def _all(self, run: Run) -> Iterator[str]:

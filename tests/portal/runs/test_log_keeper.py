@@ -1,6 +1,5 @@
 from time import time
 
-import gevent
 import pytest
 
 from crawler.portal.runs.log_keeper import LogKeeper
@@ -62,13 +61,15 @@ def test_a_portal_that_was_away_reads_what_it_has_missed(database, root, run):
 
 def test_new_lines_wake_those_who_wait(database, root, run):
     keeper = LogKeeper(database, root)
-    waiting = gevent.spawn(keeper.wait, run, 120)
-    gevent.idle()
+    changed = keeper.next_change(run)
+    keeper.step()
+    assert not changed.is_set()
     write(root, run, line("a"))
 
     keeper.step()
 
-    waiting.get(timeout=120)
+    assert changed.is_set()
+    assert not keeper.next_change(run).is_set()
 
 
 def test_a_log_is_removed_30_days_after_its_run(database, root, run):
