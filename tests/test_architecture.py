@@ -67,7 +67,7 @@ ALLOWED = {
     | {"analysis", "buffer", "fetch", "job", "middleware", "module", "result"}
     | {"scheduler", "settings", "spider"},
     "cluster": BASE
-    | {"analysis", "compose", "feed", "frontier", "job", "middleware", "module"}
+    | {"analysis", "compose", "feed", "frontier", "job", "media", "middleware", "module"}
     | {"result", "scheduler", "settings", "spider"},
     "portal": BASE
     | {"feed", "fetch", "frontier", "job", "module", "report", "scheduler", "settings", "spider"},
@@ -392,13 +392,13 @@ TESTED_BY_OTHERS = {
     "cli/commands/cluster/join",
     "cli/commands/cluster/options",
     "cli/commands/cluster/start",
+    "cli/commands/cluster/why",
     "cli/crawl_command",
     "cli/interrupts",
     "cli/log",
     "cli/options",
     "cli/report",
     "cli/session",
-    "cluster/about",
     "cluster/active_shard",
     "cluster/batch",
     "cluster/blob",

@@ -12,6 +12,7 @@ from typing import Any
 from .._distribution import __version__
 from ..credentials import hide_passwords, without_credentials
 from ..errors import ClusterError
+from ..media.files_pipeline import FilesPipeline
 from ..middleware.download.http_cache import HttpCache
 from ..settings import SETTINGS, Settings
 from ..spider import Spider
@@ -99,6 +100,10 @@ def _unsupported(spider: Spider, settings: Settings) -> Iterator[str]:
     middlewares: Collection[Any] = spider.download_middlewares
     if any(one is HttpCache or isinstance(one, HttpCache) for one in middlewares):
         yield "the middleware HttpCache"
+    for one in (*settings.pipelines, *spider.pipelines):
+        kind = one if isinstance(one, type) else type(one)
+        if issubclass(kind, FilesPipeline):
+            yield f"the pipeline {kind.__name__}, whose files would be spread over machines"
 
 
 def by_domain(settings: Settings) -> bool:

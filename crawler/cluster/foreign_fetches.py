@@ -80,6 +80,8 @@ class ForeignFetches:
         while True:
             shard = self._map.of(request.url)
             if shard is not None and shard not in self._shards:
+                if request.save_to is not None:  # the file would be on another machine
+                    raise Refusal(OTHER_SHARD, request.url)
                 with self._waiting():
                     return _result(self._ask(shard, request))
             try:

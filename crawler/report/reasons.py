@@ -101,6 +101,9 @@ REASONS = {
     "process": Reason("a pipeline raised an exception"),
     "crashed": Reason("its analysis ended two analyzer processes"),
     "quarantined": Reason("its analysis ended the crawler's process three times"),
+    "other_shard": Reason(
+        "another scheduler has its host, and cannot save or redirect it for a callback"
+    ),
     "damaged": Reason("its row in the state file was damaged"),
 }
 

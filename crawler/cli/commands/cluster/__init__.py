@@ -10,6 +10,7 @@ from .control import pause, resume, rm, status, stop
 from .join import join
 from .run import run
 from .start import start
+from .why import why
 
 
 @click.group()
@@ -22,5 +23,5 @@ def cluster() -> None:
     """
 
 
-for _command in (check, start, join, collect, run, status, pause, resume, stop, rm):
+for _command in (check, start, join, collect, run, status, pause, resume, stop, rm, why):
     cluster.add_command(_command)
