@@ -19,6 +19,7 @@ from gevent import subprocess
 
 from ...cluster.embedded_server import EmbeddedServer
 from ...cluster.redis import VARIABLE, connect
+from ...cluster.status import job_status
 from .proxy import Proxy
 from .tree_site import HOSTS, TreeSite
 
@@ -160,6 +161,9 @@ class ClusterTrial:
                 self.problems.append(f"the job never ended: {self._last_lines()}")
                 return
             self._wait(0.2)
+        counts = job_status(self.server.url, _JOB)["urls"]
+        if (counts["done"], counts["admitted"]) != (self.site.pages, self.site.pages):
+            self.problems.append(f"the counts are not those of {self.site.pages} pages: {counts}")
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         process.kill()
