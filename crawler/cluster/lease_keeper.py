@@ -12,6 +12,7 @@ from typing import Any
 import gevent
 from gevent.lock import Semaphore
 
+from ..credentials import hide_passwords
 from ..data import Link, Request
 from ..errors import ClusterError, CrawlerError, RedisAway
 from ..frontier.hosts.wakeup import Wakeup
@@ -51,6 +52,8 @@ class LeaseKeeper:
     ) -> None:
         #: The name of this process among the schedulers of the job.
         self.id = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+        #: Whether the server has little room left, as it last said.
+        self.is_full = False
         self._server = server
         self._record = record
         self._leases = leases
@@ -121,6 +124,7 @@ class LeaseKeeper:
         for number in self._leases.lost(sent):
             self._held.lose(number)
         self._proved = sent
+        self._note_room(is_full=answer.is_full)
         self._on_status(answer.status)
         self._wakeup.wake()
         if answer.calm != answer.run and now - self._connected >= self._record.ttl:
@@ -130,6 +134,15 @@ class LeaseKeeper:
         if answer.status != "finished":
             # Loading takes long, and the next renewal must be handled meanwhile.
             gevent.spawn(self._claim, share, now)
+
+    def _note_room(self, *, is_full: bool) -> None:
+        if is_full and not self.is_full:
+            log.warning(
+                "%s has used more than 80 %% of its maxmemory: nothing more is taken; raise "
+                "maxmemory, or remove old jobs with `crawler cluster rm`",
+                hide_passwords(self._server.url),
+            )
+        self.is_full = is_full
 
     # -- claiming -----------------------------------------------------------------------------
 

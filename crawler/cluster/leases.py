@@ -18,7 +18,11 @@ class Lease(NamedTuple):
 
 
 class Renewal(NamedTuple):
-    """The answer to a renewal: the server and the job, and all leases."""
+    """
+    The answer to a renewal: the server and the job, and all leases.
+
+    A server *is_full* that has used more than 80 % of the memory it may use.
+    """
 
     run: str
     life: str
@@ -26,18 +30,19 @@ class Renewal(NamedTuple):
     status: str
     now: float
     live: int
+    is_full: bool
     leases: list[Lease]
 
     @classmethod
     def of(cls, answer: list[bytes | int]) -> Renewal:
         texts = [part.decode() if isinstance(part, bytes) else str(part) for part in answer]
-        rest = texts[6:]
+        rest = texts[7:]
         leases = [
             Lease(rest[n], rest[n + 1] or "0", int(rest[n + 2] or 0), rest[n + 3])
             for n in range(0, len(rest), 4)
         ]
-        run, life, calm, status, now, live = texts[:6]
-        return cls(run, life, calm, status, float(now), int(live), leases)
+        run, life, calm, status, now, live, full = texts[:7]
+        return cls(run, life, calm, status, float(now), int(live), full == "1", leases)
 
 
 class LeaseTable:

@@ -182,6 +182,8 @@ class Member:
         if not self.leases.is_proved:
             self.quota.forget()
             return "an answer from Redis"
+        if self.leases.is_full:
+            return "room in Redis, which has used 80 % of its maxmemory"
         if not len(self.frontier.view) or self.quota.may_begin():
             return ""
         return "pages that other schedulers may still begin"

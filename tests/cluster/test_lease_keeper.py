@@ -20,3 +20,20 @@ def test_the_shards_of_a_scheduler_that_dies_are_claimed(server, client, record,
     living.wait()
 
     is_whole(client, record, site)
+
+
+def test_nothing_is_taken_while_the_server_is_nearly_full(server, client, record, site):
+    client.set("filler", b"x" * 30_000_000)
+    client.config_set("maxmemory", int(client.info("memory")["used_memory"] / 0.85))
+    try:
+        member, result = join(server, record, site)
+        while not member.held.active or not member.frontier.waits_for:
+            gevent.sleep(0.01)
+        assert "maxmemory" in member.frontier.waits_for
+        assert not site.requests
+    finally:
+        client.config_set("maxmemory", 0)
+    client.delete("filler")
+    result.wait()
+
+    is_whole(client, record, site)

@@ -10,7 +10,10 @@ for i = 1, #here, 2 do
   if age <= ARGV[2] + 1 then live = live + 1
   elseif age > 100 * ARGV[2] then redis.call('HDEL', KEYS[2], here[i]) end
 end
-local answer = {run, job[1] or '', job[2] or '', job[3] or '', now, live}
+local memory = redis.call('INFO', 'memory')
+local used, most = string.match(memory, 'used_memory:(%d+)'), string.match(memory, 'maxmemory:(%d+)')
+local full = tonumber(most) > 0 and tonumber(used) > 0.8 * most and 1 or 0
+local answer = {run, job[1] or '', job[2] or '', job[3] or '', now, live, full}
 for i = 3, #KEYS do
   local token = ARGV[i + 1]
   if token ~= '' and redis.call('HGET', KEYS[i], 'token') == token then
