@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
+from .. import url as urls
 from ..data import Request
-from ..errors import ClusterError
+from ..errors import ClusterError, InvalidURL
 from ..frontier.admission.fingerprint import SIZE
 from .fold import ShardState, admitted, request_of
 from .job_record import JobRecord, read_job
@@ -19,16 +20,26 @@ from .shards import ShardMap
 def url_story(redis: str, name: str, url: str) -> dict[str, Any]:
     """Return what is known of *url* in the job *name*, as `crawler cluster why --json` prints it."""
     record = read_job(redis, name)
-    shards = {ShardMap(record.keys.shards, by_domain=by).of(url) for by in (False, True)}
-    if None in shards:
-        raise ClusterError(f"{url!r:.200} has no host, so that no scheduler can have it")
+    host = _host(url)
+    if not host:
+        raise ClusterError(
+            f"{url!r:.200} has no host, so that no job can have it: give a whole URL"
+        )
+    maps = [ShardMap(record.keys.shards, by_domain=by) for by in (False, True)]
     with closing(Server(redis, record.keys, lambda: True)) as server:
         found = [
             _in_shard(load(server, record, shard).state, record, url)
-            for shard in sorted(shard for shard in shards if shard is not None)
+            for shard in sorted({shards.of_host(host) for shards in maps})
         ]
     story = next((one for one in found if one["status"] != "not met"), found[0])
     return {"url": url, "job": name} | story
+
+
+def _host(url: str) -> str:
+    try:
+        return urls.host(url)
+    except InvalidURL:
+        return ""
 
 
 def _in_shard(state: ShardState, record: JobRecord, url: str) -> dict[str, Any]:

@@ -81,10 +81,10 @@ def test_a_renewal_adds_a_beat_to_our_leases_only_and_shows_all(one):
     before = one.server.call("renew", names, "me", 2, "{}", "mine", "")
     after = one.server.call("renew", names, "me", 2, "{}", "mine", "another's")
 
-    assert before[6:8] == [b"mine", b"2"]
-    assert after[6:8] == [b"mine", b"3"]
-    assert after[10:12] == [b"", b"0"]
-    assert after[5] == 1
+    assert before[7:9] == [b"mine", b"2"]
+    assert after[7:9] == [b"mine", b"3"]
+    assert after[11:13] == [b"", b"0"]
+    assert after[5:7] == [1, 0]
 
 
 def test_a_lease_is_given_back_only_by_its_holder_and_with_its_last_batch(one):
