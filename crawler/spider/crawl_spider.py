@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from .link_extractor import LinkExtractor
 from .page import Page
 from .spider import Spider
 
+log = logging.getLogger(__name__)
+
 #: The key in the meta of a request that holds the number of the rule that found it.
 _RULE = "rule"
 
@@ -21,14 +24,14 @@ class Rule:
     """
     Links to follow, and what to do with the pages that they lead to.
 
-    *callback* is the name of a method of the spider, or None; *cb_kwargs* are keyword arguments
+    *callback* is a method of the spider, or its name, or None; *cb_kwargs* are keyword arguments
     for it. *follow* is whether the rules apply to these pages too: by default, if there is no
     callback. *process_links* is called with the URLs found on a page and returns those to follow;
     *process_request* with each request and the page, and returns the request, or None to drop it.
     """
 
     link_extractor: LinkExtractor = field(default_factory=LinkExtractor)
-    callback: str | None = None
+    callback: Callable[..., Any] | str | None = None
     cb_kwargs: Mapping[str, Any] = field(default_factory=dict)
     follow: bool | None = None
     process_links: Callable[[list[str]], Iterable[str]] | str | None = None
@@ -59,6 +62,14 @@ class CrawlSpider(Spider):
 
     rules: Collection[Rule] = ()
 
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        if type(self).parse is not CrawlSpider.parse:
+            log.warning(
+                "%s.parse() takes the place of the rules: call it parse_start_url(), or another name",
+                type(self).__name__,
+            )
+
     def parse(self, response: Page, **_: Any) -> Iterator[Any]:
         yield from results(self.parse_start_url(response))
         yield from self._follow(response)
@@ -71,7 +82,8 @@ class CrawlSpider(Spider):
         """Pass a page to the callback of the rule that found it, and apply the rules if it says so."""
         rule = tuple(self.rules)[response.meta[_RULE]]
         if rule.callback is not None:
-            callback: Callable[..., Any] = self.callback(rule.callback, "")
+            name = getattr(rule.callback, "__name__", rule.callback)
+            callback: Callable[..., Any] = self.callback(str(name), "")
             yield from results(callback(response, **rule.cb_kwargs))
         if rule.follows:
             yield from self._follow(response)

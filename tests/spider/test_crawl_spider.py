@@ -103,3 +103,25 @@ def test_a_rule_that_names_no_method_of_the_spider_fails_its_pages():
     assert "Wrong has no callback 'parse_produkt': did you mean 'parse_product'?" in str(
         result.errors[0]
     )
+
+
+def test_a_rule_may_name_the_method_itself():
+    class Named(Shop):
+        def found(self, page):
+            return {"name": page.css("h1::text").get()}
+
+        rules = [Rule(LinkExtractor(allow="/about"), callback=found)]
+
+    assert names(Named()) == ["About"]
+
+
+def test_a_parse_method_in_place_of_the_rules_is_told(caplog):
+    class Replaced(Shop):
+        def parse(self, page):
+            yield {"name": "start"}
+
+    assert names(Replaced()) == ["start"]
+    assert "Replaced.parse() takes the place of the rules" in caplog.text
+    caplog.clear()
+    Shop()
+    assert caplog.text == ""
