@@ -62,16 +62,15 @@ class ProjectPages:
                 return redirect(f"/projects/{number}/", 303)
         return self._list(given, problems)
 
-    def page(self, project: int, problem: str = "") -> str:
+    def page(self, project: int, problem: str = "", hook_secret: str = "") -> str:
         found = self._found(project)
-        is_admin = session().user.may("admin")
         return render(
             "site/project.html",
             project=found,
             versions=self._builds.versions.of_project(found.id),
             deliveries=self._projects.deliveries(found),
             alarms=self._builds.alarms.open(),
-            hook_secret=self._projects.hook_secret(found) if is_admin else "",
+            hook_secret=hook_secret,
             hosts=self._projects.known_hosts(found),
             tasks=self._users_of(found),
             problem=problem,
@@ -86,9 +85,11 @@ class ProjectPages:
             return self.page(project, str(error))
         return redirect("./", 303)
 
-    def rotate(self, project: int) -> Response:
-        self._projects.rotate_hook(self._found(project), now=time(), who=session().user.name)
-        return redirect("./", 303)
+    def rotate(self, project: int) -> str:
+        """Make a new secret of the webhook, and show it this once."""
+        found = self._found(project)
+        self._projects.rotate_hook(found, now=time(), who=session().user.name)
+        return self.page(project, hook_secret=self._projects.hook_secret(found))
 
     def remove(self, project: int) -> Response:
         found = self._found(project)
