@@ -23,6 +23,8 @@ def take(frontier):
     """Take what is due now; None if nothing is."""
     with gevent.Timeout(0.02, False):
         return frontier.take()
+    # On a busy machine the time may be over before a request that is due was looked at.
+    return None if frontier.view.paused else frontier.take_due()
 
 
 def answer(frontier, taken, status=200, body=b"", **headers):

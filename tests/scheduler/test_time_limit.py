@@ -66,9 +66,9 @@ def test_a_module_that_hangs_is_interrupted(crawl, balanced, stage, hanging):
 
 
 def test_each_datum_has_the_whole_time_to_itself(crawl):
-    site = Site({f"/{n}": Reply(delay=0.06) for n in range(5)})
+    site = Site({f"/{n}": Reply(delay=0.2) for n in range(5)})
 
-    summary, errors = crawl(site, first=urls(5), download_workers=1, time_limit=0.15)
+    summary, errors = crawl(site, first=urls(5), download_workers=1, time_limit=0.9)
 
     assert errors == []
     assert summary.urls.done == 5

@@ -222,7 +222,7 @@ class TestFailingHosts:
     def test_what_is_found_for_it_later_is_turned_away(self, crawl):
         port = closed_port()
         dead = [f"http://127.0.0.1:{port}/{n}" for n in range(3)]
-        slow = {"/": Reply(body=page(f"http://127.0.0.1:{port}/late"), delay=0.5)}
+        slow = {"/": Reply(body=page(f"http://127.0.0.1:{port}/late"), delay=2.0)}
         with LoopbackSite(slow, addresses=["127.0.0.2"]) as site:
             summary, _ = crawl(
                 [site.url("/"), *dead],

@@ -133,7 +133,8 @@ class TestGaps:
                     gevent.sleep(0.001)
                 scheduler.pause()
                 assert scheduler.paused
-                gevent.sleep(0.05)
+                while scheduler._run.frontier.view.taken:
+                    gevent.sleep(0.001)
                 before = len(site.requests)
                 gevent.sleep(0.1)
                 assert len(site.requests) == before
