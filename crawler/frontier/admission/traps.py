@@ -8,7 +8,6 @@ lets a large site through.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import lru_cache
 
 from ...errors import InvalidURL
@@ -92,6 +91,8 @@ class TrapGuard:
         if max_hosts_per_domain is not None:
             self._hosts = DomainHosts(_check("max_hosts_per_domain", max_hosts_per_domain))
         self._pages: dict[str, int] = {}
+        #: The host that count() has counted last.
+        self._last_host = ""
 
     def refusal(self, url: str, depth: int = 0, found_on: str | None = None) -> str | None:
         """Return why *url*, canonical and new, should not be fetched; None if it may be."""
@@ -113,12 +114,14 @@ class TrapGuard:
             self._chains.add(url, depth, found_on)
         if self._hosts is None and self._max_pages is None:
             return
-        with suppress(InvalidURL):  # a row that others wrote may have none; it is set aside later
-            name = _host_of(url[: url.find("/", _IN_HOST) + 1] or url)
-            if self._hosts is not None:
-                self._hosts.add(name)
-            if self._max_pages is not None:
-                self._count_page(name)
+        name = _host_of(url[: url.find("/", _IN_HOST) + 1] or url)
+        if not name:
+            return
+        if self._hosts is not None and name != self._last_host:
+            self._hosts.add(name)
+            self._last_host = name
+        if self._max_pages is not None:
+            self._count_page(name)
 
     def count_pages(self, name: str, number: int) -> None:
         """Count *number* URLs of the host *name*, which an earlier run let through."""
@@ -159,8 +162,13 @@ class TrapGuard:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
 
 
-#: The host of a URL without its path: many rows of a store have the same.
-_host_of = lru_cache(maxsize=1 << 14)(host)
+@lru_cache(maxsize=1 << 14)
+def _host_of(start: str) -> str:
+    """Return the host of a URL of which the *start* is enough; "" if it is not valid."""
+    try:
+        return host(start)
+    except InvalidURL:  # of a row that others wrote; it is set aside later
+        return ""
 
 
 def _has_date(url: str) -> bool:
