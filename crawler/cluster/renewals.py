@@ -77,9 +77,10 @@ class Renewals:
         self._is_ending = True
         self.hurry()
         self._handling.kill()
+        self._pool.kill()
+        # Not before the thread has ended: it may be about to use it.
         self._wake.stop()
         self._wake.close()
-        self._pool.kill()
 
     def _handle(self) -> None:
         while True:

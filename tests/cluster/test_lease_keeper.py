@@ -23,8 +23,8 @@ def test_the_shards_of_a_scheduler_that_dies_are_claimed(server, client, record,
 
 
 def test_nothing_is_taken_while_the_server_is_nearly_full(server, client, record, site):
-    client.set("filler", b"x" * 30_000_000)
-    client.config_set("maxmemory", int(client.info("memory")["used_memory"] / 0.85))
+    client.setrange("filler", 30_000_000, b"x")
+    client.config_set("maxmemory", 36_000_000)
     try:
         member, result = join(server, record, site)
         while not member.held.active or not member.frontier.waits_for:
