@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ...credentials import hide_passwords
@@ -53,6 +54,14 @@ class Login:
     user: str = ""
     secret: str = ""
     known_hosts: str = ""
+
+
+class _Checked(NamedTuple):
+    """A host, and the address of it that was checked: a second look-up might find another one."""
+
+    host: str
+    port: int
+    address: str
 
 
 class Git:
@@ -116,6 +125,7 @@ class Git:
     def _environment(self, home: Path) -> Iterator[tuple[dict[str, str], list[str]]]:
         """Yield the environment of git, which has no configuration but ours, and its options."""
         askpass, known = home / "askpass", home / "known_hosts"
+        checked = None if self._is_allowed else self._checked()
         askpass.write_text(_ASKPASS)
         askpass.chmod(0o700)
         known.write_text(self.known_hosts)
@@ -128,18 +138,25 @@ class Git:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_ALLOW_PROTOCOL": "https:ssh:http:file" if self._is_allowed else "https:ssh",
             "GIT_ASKPASS": str(askpass),
-            "GIT_SSH_COMMAND": self._ssh(home, known),
+            "GIT_SSH_COMMAND": self._ssh(home, known, checked),
         }
         if self._login.kind == "password":
             environment["CRAWLER_GIT_USER"] = self._login.user
             environment["CRAWLER_GIT_SECRET"] = self._login.secret
         options = ["-c", "http.followRedirects=false", "-c", "core.hooksPath=/dev/null"]
-        yield environment, [*options, *self._pinned()]
+        if checked:
+            options += [
+                "-c",
+                f"http.curloptResolve={checked.host}:{checked.port}:{checked.address}",
+            ]
+        yield environment, options
         self.known_hosts = self.known_hosts or known.read_text()
 
-    def _ssh(self, home: Path, known: Path) -> str:
+    def _ssh(self, home: Path, known: Path, checked: _Checked | None) -> str:
         words = ["ssh", "-F", "none", "-o", "BatchMode=yes", "-o", f"UserKnownHostsFile={known}"]
         words += ["-o", "StrictHostKeyChecking=" + ("yes" if self.known_hosts else "accept-new")]
+        if checked:
+            words += ["-o", f"HostName={checked.address}", "-o", f"HostKeyAlias={checked.host}"]
         if self._login.kind == "key":
             key = home / "key"
             if not key.exists():
@@ -148,16 +165,14 @@ class Git:
             words += ["-o", "IdentitiesOnly=yes", "-i", str(key)]
         return shlex.join(words)
 
-    def _pinned(self) -> list[str]:
-        """Return options that let git connect only to the address that was checked."""
-        if self._is_allowed:
-            return []
-        parts = urlsplit(self._url)
-        found = _SSH.fullmatch(self._url)
-        host = parts.hostname if parts.scheme == "https" else found[1] if found else ""
-        port = parts.port or 443 if parts.scheme == "https" else 22
-        address = _public_address(host or "", port)
-        return ["-c", f"http.curloptResolve={host}:{port}:{address}"]
+    def _checked(self) -> _Checked:
+        """Return the only address that git may connect to; raise GitError if it is private."""
+        if found := _SSH.fullmatch(self._url):
+            host, port = found[1], 22
+        else:
+            parts = urlsplit(self._url)
+            host, port = parts.hostname or "", parts.port or 443
+        return _Checked(host, port, _public_address(host, port))
 
     def _without_secret(self, text: str) -> str:
         secret = self._login.secret

@@ -90,6 +90,21 @@ def test_addresses_of_private_networks_are_refused(host):
         Git(f"https://{host}/shop.git", Login()).tags()
 
 
+@pytest.mark.parametrize("url", ["git@127.0.0.1:shop.git", "ssh://git@10.0.0.1:2222/shop.git"])
+def test_ssh_connects_to_no_private_network_either(url):
+    with pytest.raises(GitError, match="private network"):
+        Git(url, Login()).tags()
+
+
+@pytest.mark.parametrize("url", ["https://192.0.9.1/x", "git@192.0.9.1:x"])
+def test_git_connects_only_to_the_address_that_was_checked(url, tmp_path):
+    """A name may lead to another address when it is looked up again."""
+    with Git(url, Login())._environment(tmp_path) as (environment, options):
+        assert "http.curloptResolve=192.0.9.1:" in " ".join(options)
+        assert "HostName=192.0.9.1" in environment["GIT_SSH_COMMAND"]
+        assert "HostKeyAlias=192.0.9.1" in environment["GIT_SSH_COMMAND"]
+
+
 def test_a_repository_that_is_not_allowed_is_not_read(repository):
     with pytest.raises(GitError):
         Git(repository.url, Login()).tags()
@@ -108,7 +123,7 @@ def test_secrets_are_not_in_the_words_of_git(tmp_path):
 def test_an_ssh_key_is_in_a_file_of_its_own(tmp_path):
     git = Git("git@example.org:x", Login("key", "", "THE KEY", "example.org ssh-ed25519 AAAA\n"))
 
-    words = git._ssh(tmp_path, tmp_path / "known_hosts")
+    words = git._ssh(tmp_path, tmp_path / "known_hosts", None)
 
     assert "StrictHostKeyChecking=yes" in words
     assert (tmp_path / "key").read_text() == "THE KEY\n"
