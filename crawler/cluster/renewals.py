@@ -78,7 +78,7 @@ class Renewals:
         self.hurry()
         self._handling.kill()
         self._pool.kill()
-        # Not before the thread has ended: it may be about to use it.
+        # Not before the thread is done: it may be about to use it.
         self._wake.stop()
         self._wake.close()
 
@@ -105,6 +105,9 @@ class Renewals:
             self._tell(None, 0.0)
         finally:
             client.close()
+            # Here, since the pool does not wait for it: a thread that is inside its hub while the
+            # interpreter ends crashes the process.
+            gevent.get_hub().destroy()
 
     def _renew(self, client: Any) -> float:
         """Send one renewal; return the seconds until the next."""
