@@ -13,7 +13,9 @@ sleep = get_original("time", "sleep")
 
 def hubs():
     """Return the hubs of all threads."""
-    return [thing for thing in gc.get_objects() if isinstance(thing, Hub) and thing.loop is not None]
+    return [
+        thing for thing in gc.get_objects() if isinstance(thing, Hub) and thing.loop is not None
+    ]
 
 
 def test_the_thread_has_left_its_hub_when_the_renewals_are_closed(tmp_path):

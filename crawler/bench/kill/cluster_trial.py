@@ -32,6 +32,8 @@ _BETWEEN = (0.3, 1.5)
 _LONGEST = 180.0
 #: Pages that are fetched before the first fault.
 _FIRST_PAGES = 20
+#: Characters of a process that has failed that are reported: the stack of a crash is among them.
+_MOST_LINES = 4000
 _JOB = "trial"
 _SETTINGS = {
     "depth": "none",
@@ -64,6 +66,8 @@ class ClusterTrial:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.server = EmbeddedServer(self.folder / "redis").start()
         self.running: list[subprocess.Popen[bytes]] = []
+        #: What each process has written.
+        self._logs: dict[subprocess.Popen[bytes], Path] = {}
         self.proxies: list[Proxy] = []
         self.removed: set[int] = set()
         self.collector: subprocess.Popen[bytes] | None = None
@@ -117,15 +121,18 @@ class ClusterTrial:
         return self._start("collect", _JOB, "-O", "out.jsonl", "--dir", "collected")
 
     def _start(self, *words: str, url: str = "") -> subprocess.Popen[bytes]:
-        with (self.folder / "processes.log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "crawler", "cluster", *words],
+        path = self.folder / f"process{len(self._logs)}.log"
+        with path.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-X", "faulthandler", "-m", "crawler", "cluster", *words],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
                 env={**os.environ, VARIABLE: url or self.server.url},
                 start_new_session=True,  # Ctrl-C goes to the parent only
             )
+        self._logs[process] = path
+        return process
 
     def _wait(self, seconds: float) -> None:
         """Wait, and start again what was killed."""
@@ -138,19 +145,20 @@ class ClusterTrial:
         for place, process in enumerate(self.running):
             code = process.poll()
             if code is not None and place not in self.removed:
-                self._note_end("scheduler", code)
+                self._note_end("scheduler", process)
                 self.running[place] = self._join(place)
         collector = self.collector
         if collector is not None and collector.poll() not in (None, 0):
-            self._note_end("collector", collector.returncode)
+            self._note_end("collector", collector)
             self.collector = self._collect()
 
-    def _note_end(self, what: str, code: int) -> None:
+    def _note_end(self, what: str, process: subprocess.Popen[bytes]) -> None:
         """Note a process that has ended by itself; 0 is the end of the job."""
-        lines = self._last_lines(2000)
+        code, lines = process.returncode, self._last_lines(process)
         # One that is started while the server is away says so, and ends.
         if code not in (0, -signal.SIGKILL) and not (code == 6 and "no answer from" in lines):
-            self.problems.append(f"a {what} has ended with {code}: {lines[-300:]}")
+            how = signal.Signals(-code).name if code < 0 else code
+            self.problems.append(f"a {what} has ended with {how}: {lines}")
 
     def _finish(self) -> None:
         end = time.monotonic() + _LONGEST
@@ -158,12 +166,26 @@ class ClusterTrial:
             if self.problems:
                 return
             if time.monotonic() > end:
-                self.problems.append(f"the job never ended: {self._last_lines()}")
+                lines = "\n".join(map(self._last_lines, self._all_running()))
+                self.problems.append(f"the job never ended: {lines}")
                 return
             self._wait(0.2)
+        self._wait_for_schedulers(end)
         counts = job_status(self.server.url, _JOB)["urls"]
         if (counts["done"], counts["admitted"]) != (self.site.pages, self.site.pages):
             self.problems.append(f"the counts are not those of {self.site.pages} pages: {counts}")
+
+    def _wait_for_schedulers(self, end: float) -> None:
+        """Let the schedulers end by themselves, as they must when the job is finished."""
+        for place in {*range(self.schedulers)} - self.removed:
+            process = self.running[place]
+            try:
+                process.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                lines = self._last_lines(process)
+                self.problems.append(f"a scheduler has not ended with its job: {lines}")
+            else:
+                self._note_end("scheduler", process)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         process.kill()
@@ -174,20 +196,24 @@ class ClusterTrial:
             process.send_signal(signal.SIGCONT)
 
     def _end(self) -> None:
-        for process in [*self.running, *([self.collector] if self.collector else [])]:
+        for process in self._all_running():
             self.kill(process)
         for proxy in self.proxies:
             proxy.stop()
         self.server.kill()
 
-    def _last_lines(self, most: int = 300) -> str:
-        return (self.folder / "processes.log").read_text(errors="replace")[-most:]
+    def _all_running(self) -> list[subprocess.Popen[bytes]]:
+        return [*self.running, *([self.collector] if self.collector else [])]
+
+    def _last_lines(self, process: subprocess.Popen[bytes]) -> str:
+        return self._logs[process].read_text(errors="replace")[-_MOST_LINES:]
 
     # -- the check ------------------------------------------------------------------------------
 
     def _check(self) -> None:
         """Compare the records with the pages of the site: each must be there once."""
-        text = (self.folder / "out.jsonl").read_text() if not self.problems else ""
+        is_collected = self.collector is not None and self.collector.returncode == 0
+        text = (self.folder / "out.jsonl").read_text() if is_collected else ""
         found = Counter(json.loads(line)["url"] for line in text.splitlines())
         self.lost = len(self.site.urls - found.keys())
         self.doubled = sum(number - 1 for number in found.values())

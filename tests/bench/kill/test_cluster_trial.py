@@ -1,6 +1,7 @@
 """Faults of a cluster cost no page, and double no record."""
 
 import random
+import signal
 
 import pytest
 
@@ -39,3 +40,18 @@ def test_each_part_may_be_killed_and_schedulers_for_good(tmp_path):
 def test_thirty_faults_lose_nothing(tmp_path):
     for number in range(3):
         run(tmp_path / str(number), 1500, faults.FAULTS)
+
+
+def test_the_signal_and_the_stack_of_a_scheduler_that_crashes_are_reported(tmp_path):
+    def crash(trial):
+        trial.running[0].send_signal(signal.SIGSEGV)
+        trial.running[0].wait()
+
+    site = TreeSite(250, delay=0.05)
+    with site.served():
+        trial = ClusterTrial(tmp_path / "t", site, random.Random(1), schedulers=1)
+        trial.run([crash])
+
+    [problem] = trial.problems
+    assert "a scheduler has ended with SIGSEGV" in problem
+    assert "most recent call first" in problem
