@@ -12,10 +12,8 @@ sleep = get_original("time", "sleep")
 
 
 def hubs():
-    """Return the hubs of all threads."""
-    return [
-        thing for thing in gc.get_objects() if isinstance(thing, Hub) and thing.loop is not None
-    ]
+    """Return the hubs of all threads that are not destroyed."""
+    return {hub for hub in gc.get_objects() if isinstance(hub, Hub) and hub.loop is not None}
 
 
 def test_the_thread_has_left_its_hub_when_the_renewals_are_closed(tmp_path):
@@ -30,4 +28,4 @@ def test_the_thread_has_left_its_hub_when_the_renewals_are_closed(tmp_path):
     renewals = Renewals(url, Keys("job", 2), 1.0, args, lambda *_: answered.set())
     answered.wait()
     renewals.close()
-    assert hubs() == before
+    assert hubs() <= before
