@@ -69,9 +69,11 @@ def _content(names: str, depth: int) -> str:
 _END = rf"(?:(?=</?+a{AFTER_NAME})|\Z)"
 _CLOSED = rf"[^<]*+(?=</a>)|{_content(_INLINE, 3)}{_END}|(?P<blocks>{_content(f'{_INLINE}|{_BLOCK}', 4)}{_END})"
 _PLAIN = rf"""{BLANK}++(?!href=|rel=)[a-z-]++=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
+#: A start tag without an href: it does not matter what becomes of the element.
+_NO_LINK = rf"a(?:{_PLAIN})*+{BLANK}*+>"
 #: An anchor like most, with a simple href and without a rel; or any other.
 _ANCHOR = (
-    rf"""a(?:(?:{_PLAIN})*+{BLANK}++href=(?P<quote>["']|)(?P<href>[^\t\n\f\r >"']++)(?P=quote)"""
+    rf"""a(?:(?:{_PLAIN})*+{BLANK}++href=(?![\t\n\f\r >])(?P<quote>["']|)(?P<href>[^\t\n\f\r >"']*+)(?P=quote)"""
     rf"(?:{_PLAIN})*+{BLANK}*+>|{AFTER_NAME}(?P<anchor>{TAG_END}))(?:{_CLOSED}|(?P<open>))"
 )
 _VOID = rf"(?P<name>area|base|meta){AFTER_NAME}(?P<attributes>{TAG_END})"
@@ -92,11 +94,13 @@ _QUICK = rf"(?:[deghj-loqru-wyzDEGHJ-LOQRU-WYZ]|/[abd-su-zABD-SU-Z]){NAME}{TAG_E
 _PASSED = (
     rf"{_QUICK}|(?!(?:{_SPECIAL}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
     rf"|/(?!(?:{_AFTER_CELLS}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
-    rf"|{_IN_TABLE}|{_NO_TAG}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
+    rf"|{_NO_LINK}|{_IN_TABLE}|{_NO_TAG}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
     rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})}"
 )
-#: What a ``meta`` element has, as it is written, if it may say nofollow or lead to another page.
+#: What the value and the name of an attribute of a ``meta`` element have, as they are written, if
+#: the element may say nofollow or lead to another page. A name has no character references.
 _MATTERS = re.compile(r"robots|refresh|&", re.IGNORECASE)
+_NAMED = re.compile(r"name|http-equiv", re.IGNORECASE)
 #: How many tags are passed over before other greenlets have their turn.
 _SOME = 64
 #: What is next is passed over in the next token, or a parser is needed for it.
@@ -201,7 +205,7 @@ def _is_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> b
         scanned.found.append(("iframe", _attributes(frame)))
     elif name is not None:
         written = token["attributes"]
-        if name.lower() != "meta" or _MATTERS.search(written):
+        if name.lower() != "meta" or (_MATTERS.search(written) and _NAMED.search(written)):
             scanned.void.append((name.lower(), _attributes(written)))
             scanned.found.append(scanned.void[-1])
     elif token.lastindex is not None:

@@ -202,11 +202,15 @@ def _resolved(
 
 
 def _page_url(resolver: HrefResolver, not_pages: list[str], href: str) -> str:
-    """Return the URL of *href*; "" if it leads into this page, or is added to *not_pages*."""
-    href = href.strip(BLANKS)
-    if resolver.known[href] == "":
-        return ""
-    url = href if href.startswith(NOT_PAGES) else resolver(href)
+    """
+    Return the URL of *href*, which is not known; "" if it leads into this page.
+
+    Or if it leads to no page: then it is added to *not_pages*.
+    """
+    bare = href.strip(BLANKS)
+    url = None if bare == href else resolver.known[bare]
+    if url is None:
+        url = bare if bare.startswith(NOT_PAGES) else resolver.parse(bare)
     if url.startswith(NOT_PAGES):
         not_pages.append(url)
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from urllib.parse import quote
 
 from ..data import Response
@@ -55,12 +55,20 @@ class HrefResolver:
         self.known = _in_folder(folder) if folder else _on_site("")
 
     def __call__(self, href: str) -> str:
-        return self.known[href] or self._parse(href)
+        return self.known[href] or self.parse(href)
 
-    def _parse(self, href: str) -> str:
+    def parse(self, href: str) -> str:
+        """Resolve any *href*: a simple one takes longer than in *known*."""
+        if not href:
+            return self._own
         if not href.isascii() and not self._response.encoding.startswith("utf-"):
             href = _encode_query(href, self._response.encoding)
         return _resolved(self._base, href) or href
+
+    @cached_property
+    def _own(self) -> str:
+        """The URL of an empty href: the page itself, or its ``base``."""
+        return _resolved(self._base, "")
 
 
 class _OnSite(dict[str, str | None]):

@@ -128,6 +128,7 @@ _WIDE = {
     "hrefs with queries": HostilePage("<a href='?é=#&amp;b'>x</a>"),
     "hrefs with references": HostilePage("<a href=&lt>"),
     "values with references": HostilePage("<meta a=&x>"),
+    "names with references": HostilePage("<meta name=&x>"),
     "empty hrefs": HostilePage("<a href=''>"),
     "anchors in capitals": HostilePage("<A HREF=/#>x</A>"),
     "hrefs with dots": HostilePage("../", "<a href='", "'>x</a>"),
