@@ -101,6 +101,8 @@ _PASSED = (
 #: the element may say nofollow or lead to another page. A name has no character references.
 _MATTERS = re.compile(r"robots|refresh|&", re.IGNORECASE)
 _NAMED = re.compile(r"name|http-equiv", re.IGNORECASE)
+#: What one of these attributes has if the element does matter.
+_KIND = re.compile(r"robots|refresh", re.IGNORECASE)
 #: How many tags are passed over before other greenlets have their turn.
 _SOME = 64
 #: What is next is passed over in the next token, or a parser is needed for it.
@@ -134,6 +136,10 @@ class Scan:
         """The href of the first ``base`` that has one."""
         given = (base["href"] or "" for base in self.attributes("base") if "href" in base)
         return next(given, None)
+
+    def add_void(self, name: str, given: Attributes) -> None:
+        self.void.append((name, given))
+        self.found.append(self.void[-1])
 
     def elements(self, tags: Collection[str], _: object = None) -> Iterator[list[Element]]:
         """Yield lists of the elements called *tags*, in document order."""
@@ -205,9 +211,12 @@ def _is_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> b
         scanned.found.append(("iframe", _attributes(frame)))
     elif name is not None:
         written = token["attributes"]
-        if name.lower() != "meta" or (_MATTERS.search(written) and _NAMED.search(written)):
-            scanned.void.append((name.lower(), _attributes(written)))
-            scanned.found.append(scanned.void[-1])
+        if name.lower() != "meta":
+            scanned.add_void(name.lower(), _attributes(written))
+        elif _MATTERS.search(written) and _NAMED.search(written):
+            given = _attributes(written)
+            if _KIND.search(f"{given.get('name')} {given.get('http-equiv')}"):
+                scanned.add_void("meta", given)
     elif token.lastindex is not None:
         return _is_anchor_read(token, scanned, paragraph)
     return True
