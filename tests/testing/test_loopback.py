@@ -16,7 +16,7 @@ def _patience():
 def talk(site, *requests, address=""):
     """Send bytes over one connection; return what came until it closed or fell silent."""
     with socket.create_connection((address or "127.0.0.1", site.port)) as sock:
-        sock.settimeout(0.3)
+        sock.settimeout(1.0)
         received = b""
         try:
             for request in requests:
@@ -79,7 +79,8 @@ def test_a_fault_ends_as_it_says(page, ends):
 def test_a_stopped_site_ends_its_connections():
     with LoopbackSite({"/": faults.silence()}) as site:
         job = gevent.spawn(talk, site, GET)
-        gevent.sleep(0.05)
+        while not site.requests:
+            gevent.sleep(0.001)
 
     assert job.get(timeout=120)[1] in {"closed", "reset"}
     assert repr(site) == "<LoopbackSite stopped, 1 requests>"
