@@ -158,6 +158,13 @@ def inaccessible(tab):
     return {rule["id"]: [node["html"] for node in rule["nodes"]] for rule in found}
 
 
+def overhang(tab):
+    """Return by how many pixels the page is wider than its window, once style and size are applied."""
+    tab.wait_for_load_state("load")
+    tab.evaluate("new Promise(next => requestAnimationFrame(() => requestAnimationFrame(next)))")
+    return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
 @pytest.fixture
 def tab(browser):
     """A tab that fails the test if a page reports an error or breaks its own policy."""

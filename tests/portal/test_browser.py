@@ -7,11 +7,7 @@ from playwright.sync_api import expect
 from crawler.job import JobView
 from crawler.portal.job_page import job_page
 
-from .conftest import HOSTILE, followed, inaccessible, story_of
-
-
-def overflow(tab):
-    return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+from .conftest import HOSTILE, followed, inaccessible, overhang, story_of
 
 
 def keep_showing(live):
@@ -92,7 +88,7 @@ def test_no_page_is_wider_than_the_window(live, tab):
         tab.goto(url)
         for width in (360, 820, 1280):
             tab.set_viewport_size({"width": width, "height": 800})
-            assert overflow(tab) <= 0, (url, width)
+            assert overhang(tab) <= 0, (url, width)
 
 
 def test_the_page_can_be_used_by_everybody(live, browser):

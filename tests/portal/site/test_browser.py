@@ -10,7 +10,7 @@ from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
 
-from ..conftest import inaccessible
+from ..conftest import inaccessible, overhang
 from ..projects.conftest import Repository
 from ..runs.test_log_index import line
 from .conftest import PASSWORD, Client
@@ -91,7 +91,7 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
     for width in (360, 1280):
         for page in (tab, log):
             page.set_viewport_size({"width": width, "height": 800})
-            over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            over = overhang(page)
             assert over <= 0, (page.url, width)
 
 
@@ -136,7 +136,7 @@ def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
     expect(tab.locator(".alarm")).to_contain_text("has moved")
     for width in (360, 1280):
         tab.set_viewport_size({"width": width, "height": 800})
-        assert tab.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        assert overhang(tab) <= 0
     tab.get_by_role("button", name="I have seen it").click()
     expect(tab.locator(".alarm")).to_have_count(0)
 
