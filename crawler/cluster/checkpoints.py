@@ -25,8 +25,8 @@ class Checkpoints:
     """
     Writes a checkpoint of each shard whose journal is as long as its last one, one at a time.
 
-    It is computed from what Redis holds, while the shard works on. So a journal, and what whoever
-    claims the shard must read, are bounded by the size of the shard.
+    It is computed from what Redis holds, while the shard works on. So the
+    journal, and what the next holder of the shard must read, are bounded by the size of the shard.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class ClusterCommits:
     Gathers what the shards have decided, and commits it in groups; one call at a time.
 
     A shard that Redis does not know under its token and number any more is *dropped*: what it
-    has not committed is done again by whoever loads it. *verify* is called when the server was
+    has not committed is done again by the scheduler that loads it. *verify* is called when the server was
     restarted: it drops the shards that are ahead of Redis. *on_failure* is called when nothing can be committed
     any more.
     """

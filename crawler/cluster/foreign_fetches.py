@@ -43,7 +43,7 @@ class ForeignFetches:
     Asks the scheduler that has the shard of a host to fetch a page of it, and answers the others.
 
     So the limits of a host are kept by one process. A question is put again when the shard has
-    changed hands: whoever had it may have died. The page whose callback asks is outstanding
+    changed hands: its former holder may have died. The page whose callback asks is outstanding
     meanwhile.
     """
 

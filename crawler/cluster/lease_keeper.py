@@ -33,7 +33,7 @@ class LeaseKeeper:
     """
     Keeps the leases of *held*, and takes its share of those that are free or have run out.
 
-    *first* returns the first requests of the job, which whoever gets their lease sends to their
+    *first* returns the first requests of the job, which the scheduler with their lease sends to their
     shards. *on_status* is called with the job's status at each answer, *on_failure* when no lease
     can be kept any more.
     """

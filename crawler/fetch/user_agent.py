@@ -1,4 +1,4 @@
-"""The User-Agent, and how to reach whoever runs the crawler."""
+"""The User-Agent, and how to reach the person who runs the crawler."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Endings:
         Let nothing more in, and refuse all that waits; a limit of pages spares those begun.
 
         What waits is refused a part at a time, the first part at once. Meanwhile nothing of the
-        rest is fetched: whoever takes it out of its queue refuses it too.
+        rest is fetched: what takes it out of its queue refuses it too.
         """
         if self._admission.shut_for_begun is not None or self._admission.shut == reason:
             return

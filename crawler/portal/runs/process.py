@@ -38,7 +38,7 @@ class RunProcess:
         """Start the process in a session of its own."""
         self.path.mkdir(parents=True, exist_ok=True)
         supervisor = [sys.executable, "-m", "crawler.portal.runs.supervisor", str(self.path)]
-        # It must not hold the portal's own output open: whoever reads that waits for its end.
+        # It must not hold the portal's own output open: a program that reads it waits for its end.
         with (self.path / LOG).open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - a list, no shell
                 [*supervisor, *self.command(place.python)],

@@ -142,7 +142,7 @@ class ProjectPages:
         return Response(f"{number} new versions\n", mimetype="text/plain")
 
     def _count(self, name: str) -> None:
-        """Refuse more than 30 deliveries a minute, whoever sends them."""
+        """Refuse more than 30 deliveries a minute to one project, from all senders together."""
         key = name if self._projects.named(name) else ""
         times, now = self._arrived[key], time()
         if len(times) == _MOST_A_MINUTE and now - times[0] < 60:
