@@ -50,7 +50,7 @@ def detect(body: bytes, content_type: str = "") -> tuple[str, str]:
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return encoding, "bom"
-    if (declared := _HEADER.search(content_type)) and (name := _codec(declared[1])):
+    if (declared := _HEADER.search(content_type)) and (name := codec_of(declared[1])):
         return name, "header"
     return _declared(body, content_type) or (_default(body), "default")
 
@@ -101,7 +101,7 @@ def _readable(label: str) -> str | None:
     """Return the codec for *label* in a declaration that could be read as ASCII."""
     if label.strip().lower() == "x-user-defined":
         return "cp1252"
-    name = _codec(label)
+    name = codec_of(label)
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
@@ -116,7 +116,7 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 @lru_cache(maxsize=256)
-def _codec(label: str) -> str | None:
+def codec_of(label: str) -> str | None:
     """Return the codec for a label as browsers do: latin-1 is windows-1252, gb2312 is gbk."""
     try:
         encoding = webencodings.lookup(label)

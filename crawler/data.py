@@ -7,26 +7,33 @@ import io
 import itertools
 import json
 import os
-import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import attrgetter
-from types import MappingProxyType, MethodType
+from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar
 
 from . import charset
 from .credentials import split_credentials, without_credentials
-from .request_content import Pairs, form_body, json_body, with_query
+from .headers import Headers
+from .item_fields import has_fields
+from .request_content import Pairs, with_query
+from .request_fields import (
+    body_bytes,
+    callback_name,
+    checked_cookies,
+    checked_headers,
+    checked_method,
+    file_name,
+    plain_url,
+    with_content,
+)
 
 #: Request numbers start at a random value, so that the ids of two processes differ.
 _numbers = itertools.count(secrets.randbits(40))
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_UNSAFE = re.compile(r"[\r\n\0]")
-_UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
-_FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The key in meta that says that the Authorization field of a request comes from its URL.
 URL_LOGIN = "crawler.url_login"
@@ -47,64 +54,6 @@ def ids_above(number: int) -> None:
     """Make every new id stand for a number above *number*."""
     global _numbers  # noqa: PLW0603 - one sequence for the whole process
     _numbers = itertools.count(max(next(_numbers), number + 1))
-
-
-class Headers(Mapping[str, str]):
-    """
-    Header fields in their order; names are compared case-insensitively.
-
-    A field that occurs several times reads as one value joined by ", ", as HTTP defines it;
-    all() returns the single values.
-    """
-
-    __slots__ = ("_fields", "_index")
-
-    def __init__(self, fields: Mapping[str, str] | Iterable[tuple[str, str]] | bytes = ()) -> None:
-        """Take pairs, or the bytes of a message head, which are parsed at the first access."""
-        if not isinstance(fields, bytes):
-            fields = tuple(fields.items() if isinstance(fields, Mapping) else fields)
-        self._fields: tuple[tuple[str, str], ...] | bytes = fields
-        self._index: dict[str, list[str]] | None = None
-
-    @property
-    def fields(self) -> tuple[tuple[str, str], ...]:
-        if isinstance(self._fields, bytes):
-            self._fields = tuple(_FIELD.findall(self._fields.decode("latin-1")))
-        return self._fields
-
-    def all(self, name: str) -> list[str]:
-        """Return every value of *name*, in order."""
-        return list(self._by_name().get(name.lower(), ()))
-
-    def __getitem__(self, name: str) -> str:
-        return ", ".join(self._by_name()[name.lower()])
-
-    def __iter__(self) -> Iterator[str]:
-        names: dict[str, str] = {}
-        for name, _ in self.fields:
-            names.setdefault(name.lower(), name)
-        return iter(names.values())
-
-    def __len__(self) -> int:
-        return len(self._by_name())
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Headers):
-            return self._by_name() == other._by_name()
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._by_name()))
-
-    def __repr__(self) -> str:
-        return f"Headers({list(self.fields)!r})"
-
-    def _by_name(self) -> dict[str, list[str]]:
-        if self._index is None:
-            self._index = {}
-            for name, value in self.fields:
-                self._index.setdefault(name.lower(), []).append(value)
-        return self._index
 
 
 _NO_HEADERS = Headers()
@@ -184,34 +133,34 @@ class Request:
         if method != "GET":
             if callable(method):  # other frameworks take the callback in second place
                 method, callback = "GET", method
-            method = _method(method)
+            method = checked_method(method)
         if depth < 0:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
         if type(url) is not str or not url:
-            url = _plain(url)
+            url = plain_url(url)
         if params is not None:
             url = with_query(url, params)
         if headers is not _NO_HEADERS:
-            headers = _headers(headers)
+            headers = checked_headers(headers)
         if form is not None or json is not None:
-            headers, body = _content(headers, form, json)
+            headers, body = with_content(headers, form, json)
             method = "POST" if method == "GET" else method
         if type(body) is not bytes:
-            body = _body(body)
+            body = body_bytes(body)
         if cookies is not _NOTHING:
-            cookies = _cookies(cookies)
+            cookies = checked_cookies(cookies)
         if type(meta) is not MappingProxyType:
             meta = MappingProxyType(dict(meta))
         if type(cb_kwargs) is not MappingProxyType:
             cb_kwargs = MappingProxyType(dict(cb_kwargs))
         if callback is not None:
-            callback = _name_of(callback)
+            callback = callback_name(callback)
         if errback is not None:
-            errback = _name_of(errback)
+            errback = callback_name(errback)
         if save_to is not None:
-            save_to = _path(save_to)
+            save_to = file_name(save_to)
         if "@" in url:
             url, headers, meta = _login_to_header(url, headers, meta)
         cls: Any = type(self)
@@ -353,7 +302,7 @@ class Response:
         fields["url"] = without_credentials(url)
         fields["status"] = status
         fields["headers"] = headers if type(headers) is Headers else Headers(headers)
-        fields["body"] = body if type(body) is bytes else _body(body)
+        fields["body"] = body if type(body) is bytes else body_bytes(body)
         fields["request"] = Request(url) if request is None else request
         fields["elapsed"] = elapsed
         fields["flags"] = flags
@@ -420,40 +369,7 @@ def is_item(value: object) -> bool:
         return True
     if isinstance(value, type | Request | Response | Item | LostItem | Link | Links):
         return False
-    kind = type(value)
-    return any(hasattr(kind, mark) for mark in _ITEM_KINDS)
-
-
-def fields_of(value: object) -> Mapping[Any, Any] | None:
-    """Return the fields of a mapping or of an object of one of the item classes; else None."""
-    if isinstance(value, Mapping):
-        return value
-    kind = type(value)
-    for mark, read in _ITEM_KINDS.items():
-        if hasattr(kind, mark):
-            return read(value)
-    return None
-
-
-def _dataclass_fields(value: Any) -> Mapping[str, Any]:
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def _attrs_fields(value: Any) -> Mapping[str, Any]:
-    return {field.name: getattr(value, field.name) for field in value.__attrs_attrs__}
-
-
-def _pydantic_fields(value: Any) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = type(value).model_dump(value)
-    return fields
-
-
-#: The attribute that marks a class whose objects are items, and how their fields are read.
-_ITEM_KINDS: Mapping[str, Callable[[Any], Mapping[str, Any]]] = {
-    "__dataclass_fields__": _dataclass_fields,
-    "__attrs_attrs__": _attrs_fields,
-    "model_dump": _pydantic_fields,
-}
+    return has_fields(type(value))
 
 
 _set_class = vars(object)["__class__"].__set__
@@ -476,23 +392,6 @@ def _draft(cls: type[Any]) -> type[Any]:
     return type(cls.__name__, (cls,), {"__slots__": (), **plain})
 
 
-def _plain(url: str) -> str:
-    """Return *url* as a plain str: a selector's subclass of str may keep its document alive."""
-    if not isinstance(url, str):
-        hint = ": has a selector found nothing?" if url is None else ""
-        raise ValueError(f"url must be text, not {url!r:.200}{hint}")
-    if not url:
-        raise ValueError("url must not be empty")
-    return str.__str__(url)
-
-
-def _path(path: str | os.PathLike[str]) -> str:
-    name = os.fspath(path)
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError(f"save_to must be the name of a file, or of a directory/, not {path!r}")
-    return str.__str__(name)
-
-
 def _login_to_header(
     url: str, headers: Mapping[str, str], meta: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, str], Mapping[str, Any]]:
@@ -502,62 +401,3 @@ def _login_to_header(
         headers = Headers([*headers.items(), ("Authorization", login)])
         meta = MappingProxyType({**meta, URL_LOGIN: True})
     return url, headers, meta
-
-
-def _name_of(callback: object) -> str:
-    """Return the name of a callback, which is a method of the spider or its name already."""
-    if isinstance(callback, str):
-        return callback
-    name = getattr(callback, "__name__", "")
-    if not isinstance(callback, MethodType) or not name.isidentifier():
-        raise ValueError(
-            f"a callback must be a method of the spider, or its name, not {callback!r}"
-        )
-    return str(name)
-
-
-def _is_token(text: object) -> bool:
-    return isinstance(text, str) and _TOKEN.fullmatch(text) is not None
-
-
-def _method(method: str) -> str:
-    if not _is_token(method):
-        raise ValueError(f"method must be a word such as GET or POST, not {method!r}")
-    return method.upper()
-
-
-def _headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
-    headers = fields if isinstance(fields, Headers) else Headers(fields)
-    for name, value in headers.fields:
-        if not _is_token(name):
-            raise ValueError(f"header name {name!r} is not a token as HTTP defines it")
-        if not isinstance(value, str) or _UNSAFE.search(value):
-            raise ValueError(f"header {name} must be text without line breaks, not {value!r}")
-    return headers
-
-
-def _content(headers: Any, form: Pairs | None, json: Any) -> tuple[Headers, bytes]:
-    """Return *headers* with the Content-Type of *form* or *json*, unless they have one; and the body."""
-    if form is not None and json is not None:
-        raise ValueError("a request has either a form or json, not both")
-    typed, body = json_body(json) if form is None else form_body(form)
-    given = headers.fields
-    kept = headers if "content-type" in headers else Headers([*given, ("Content-Type", typed)])
-    return kept, body
-
-
-def _body(body: bytes | bytearray | str) -> bytes:
-    if isinstance(body, str):
-        return body.encode()
-    if isinstance(body, bytearray | memoryview):
-        return bytes(body)
-    raise ValueError(f"body must be bytes or text, not {type(body).__name__}")
-
-
-def _cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
-    if not isinstance(cookies, Mapping):
-        raise ValueError(f"cookies must be a mapping of names to values, not {cookies!r:.200}")
-    for name, value in cookies.items():
-        if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
-            raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
-    return MappingProxyType(dict(cookies))

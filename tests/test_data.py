@@ -1,28 +1,13 @@
 import copy
 import dataclasses
 import io
-from collections import UserDict
-from pathlib import Path
-from types import MappingProxyType
 
-import attrs
-import pydantic
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from crawler.data import Headers, Item, Link, Links, Request, Response, fields_of, is_item
+from crawler.data import Item, Link, Links, Request, Response, is_item
+from crawler.headers import Headers
 
 URL = "http://site.test/"
-
-
-class SmartText(str):
-    """As lxml and BeautifulSoup give: text that also knows the document it is from."""
-
-    __slots__ = ("document",)
-
-
-# -- requests ---------------------------------------------------------------------------------
 
 
 def test_a_request_needs_only_a_url():
@@ -76,86 +61,6 @@ def test_a_body_of_bytearray_does_not_change_behind_the_request():
     assert request.body == b"abc"
 
 
-@pytest.mark.parametrize(
-    ("body", "sent"), [("é", b"\xc3\xa9"), (bytearray(b"x"), b"x"), (memoryview(b"y"), b"y")]
-)
-def test_a_body_becomes_bytes(body, sent):
-    assert Request(URL, body=body).body == sent
-    assert Response(URL, 200, body=body).body == sent
-
-
-@pytest.mark.parametrize("body", [None, 5, ["a"], {"a": "b"}])
-def test_a_body_that_is_no_text_and_no_bytes_is_refused(body):
-    with pytest.raises(ValueError, match="body must be bytes or text"):
-        Request(URL, body=body)
-    with pytest.raises(ValueError, match="body must be bytes or text"):
-        Response(URL, 200, body=body)
-
-
-@pytest.mark.parametrize("url", [None, b"http://site.test/", 5, ["http://site.test/"], ""])
-def test_a_url_that_is_no_text_is_refused(url):
-    with pytest.raises(ValueError, match="url must"):
-        Request(url)
-
-
-def test_a_url_from_a_selector_is_kept_as_plain_text():
-    request = Request(SmartText(URL))
-
-    assert type(request.url) is str
-    assert request == Request(URL)
-
-
-@pytest.mark.parametrize(("method", "kept"), [("get", "GET"), ("Post", "POST"), ("M-SEARCH",) * 2])
-def test_a_method_is_in_upper_case(method, kept):
-    assert Request(URL, method=method).method == kept
-
-
-@pytest.mark.parametrize(
-    "method", ["", "GET ", "GET\r\n", "GET\r\nHost: x", "GE\0T", "G T", "GÉT", None, 5, b"GET"]
-)
-def test_a_method_that_is_no_word_is_refused(method):
-    with pytest.raises(ValueError, match="method must be a word"):
-        Request(URL, method=method)
-
-
-@pytest.mark.parametrize("name", ["", "A b", "A:", "A\r\nB", "A\n", "A\0", "Ä", 5, None, b"A"])
-def test_a_header_name_that_is_no_word_is_refused(name):
-    with pytest.raises(ValueError, match="header name"):
-        Request(URL, headers={name: "x"})
-
-
-@pytest.mark.parametrize("value", ["a\r\nB: c", "a\n", "\ra", "a\0", 5, None, b"a", ["a"]])
-def test_a_header_value_that_could_break_out_of_its_line_is_refused(value):
-    with pytest.raises(ValueError, match="header A must be text without line breaks"):
-        Request(URL, headers={"A": value})
-    with pytest.raises(ValueError, match="header A"):
-        Request(URL, headers=Headers([("A", value)]))
-    with pytest.raises(ValueError, match="header A"):
-        Request(URL).replace(headers=[("A", value)])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("a", "b; c=d"),
-        ("a", "b\r\nX: y"),
-        ("a", "b\n"),
-        ("a", "b\0"),
-        ("a=b", "c"),
-        ("a;", "c"),
-        ("a\n", "c"),
-        ("", "c"),
-        ("a", None),
-        ("a", 5),
-        (5, "a"),
-        ("a", b"b"),
-    ],
-)
-def test_a_cookie_that_could_become_another_is_refused(name, value):
-    with pytest.raises(ValueError, match="cookie"):
-        Request(URL, cookies={name: value})
-
-
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), 0.0])
 def test_a_timeout_that_leaves_no_time_is_refused(timeout):
     with pytest.raises(ValueError, match="timeout must be more than 0"):
@@ -165,17 +70,6 @@ def test_a_timeout_that_leaves_no_time_is_refused(timeout):
 def test_a_depth_below_zero_is_refused():
     with pytest.raises(ValueError, match="depth must be 0 or more"):
         Request(URL, depth=-1)
-
-
-@pytest.mark.parametrize("path", ["", b"file", "a\0b"])
-def test_a_file_that_cannot_be_named_is_refused(path):
-    with pytest.raises(ValueError, match="save_to must be the name of a file"):
-        Request("http://site.test/", save_to=path)
-
-
-def test_a_path_to_save_to_is_kept_as_text():
-    assert Request("http://site.test/", save_to=Path("a") / "b").save_to == "a/b"
-    assert Request("http://site.test/", save_to="files/").save_to == "files/"
 
 
 def test_requests_are_equal_when_they_ask_for_the_same_whatever_their_id():
@@ -258,93 +152,6 @@ def test_a_request_prints_method_url_and_id():
 
     assert str(request) == "POST http://site.test/ [7f]"
     assert "url='http://site.test/'" in repr(request)
-
-
-# -- headers ----------------------------------------------------------------------------------
-
-
-def test_header_names_compare_without_regard_to_case():
-    headers = Headers({"Content-Type": "text/html"})
-
-    assert headers["content-type"] == headers["CONTENT-TYPE"] == "text/html"
-    assert "content-TYPE" in headers
-    assert headers.get("Missing") is None
-    with pytest.raises(KeyError):
-        headers["Missing"]
-
-
-def test_a_field_given_twice_reads_as_one_and_can_be_had_apart():
-    headers = Headers([("Set-Cookie", "a=1"), ("X", "y"), ("set-cookie", "b=2")])
-
-    assert headers["Set-Cookie"] == "a=1, b=2"
-    assert headers.all("SET-COOKIE") == ["a=1", "b=2"]
-    assert headers.all("missing") == []
-    assert len(headers) == 2
-
-
-def test_fields_keep_their_order_and_first_spelling():
-    headers = Headers([("B", "1"), ("A", "2"), ("b", "3"), ("C", "4")])
-
-    assert list(headers) == ["B", "A", "C"]
-    assert list(headers.items()) == [("B", "1, 3"), ("A", "2"), ("C", "4")]
-    assert headers.fields == (("B", "1"), ("A", "2"), ("b", "3"), ("C", "4"))
-
-
-@given(st.lists(st.tuples(st.sampled_from(["A", "a", "B", "Cc", "cC"]), st.text(max_size=3))))
-def test_headers_are_a_mapping_of_their_fields(fields):
-    headers = Headers(fields)
-
-    assert len(headers) == len(list(headers)) == len({name.lower() for name, _ in fields})
-    for name in headers:
-        values = [value for other, value in fields if other.lower() == name.lower()]
-        assert headers.all(name) == values
-        assert headers[name] == ", ".join(values)
-    assert Headers(headers.fields) == headers
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.text("abcXYZ-09", min_size=1),
-            st.text(
-                st.characters(
-                    min_codepoint=33, max_codepoint=255, blacklist_characters="\x7f\x85\xa0"
-                )
-            ),
-        )
-    )
-)
-def test_headers_read_from_a_head_are_its_fields(fields):
-    lines = ["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in fields), "", ""]
-    read = Headers("\r\n".join(lines).encode("latin-1"))
-    assert list(read.fields) == fields
-    assert read == Headers(fields)
-
-
-def test_headers_are_equal_without_regard_to_case_and_order_of_names():
-    one, same = Headers([("A", "1"), ("B", "2")]), Headers([("b", "2"), ("a", "1")])
-
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != Headers([("A", "1")])
-    assert Headers([("A", "1"), ("A", "2")]) != Headers([("A", "2"), ("A", "1")])
-    assert one != {"A": "1", "B": "2"}
-
-
-def test_headers_cannot_be_changed():
-    headers = Headers([("A", "1")])
-
-    with pytest.raises(TypeError):
-        headers["A"] = "2"
-    with pytest.raises(AttributeError):
-        headers.fields = ()
-    headers.all("A").append("2")
-
-    assert headers["A"] == "1"
-
-
-def test_headers_print_their_fields():
-    assert repr(Headers({"A": "1"})) == "Headers([('A', '1')])"
 
 
 # -- responses --------------------------------------------------------------------------------
@@ -475,47 +282,6 @@ def test_an_item_knows_where_it_is_from_and_cannot_be_given_another_value():
         item.value = {"a": 1}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Quote:
-    text: str
-
-
-AttrsQuote = attrs.make_class("AttrsQuote", ["text"], slots=True, frozen=True)
-PydanticQuote = pydantic.create_model("PydanticQuote", text=str)
-ITEMS = {
-    "dict": {"text": "To be"},
-    "mapping": MappingProxyType({"text": "To be"}),
-    "user mapping": UserDict(text="To be"),
-    "dataclass": Quote("To be"),
-    "attrs": AttrsQuote("To be"),
-    "pydantic": PydanticQuote(text="To be"),
-}
-NO_ITEMS = {
-    "nothing": None,
-    "text": "To be",
-    "bytes": b"To be",
-    "number": 1,
-    "list": [{"text": "To be"}],
-    "pairs": [("text", "To be")],
-    "object": object(),
-    "dataclass itself": Quote,
-    "attrs class itself": AttrsQuote,
-    "pydantic class itself": PydanticQuote,
-}
-
-
-@pytest.mark.parametrize("value", ITEMS.values(), ids=ITEMS)
-def test_mappings_and_objects_with_named_fields_are_items(value):
-    assert is_item(value)
-    assert fields_of(value) == {"text": "To be"}
-
-
-@pytest.mark.parametrize("value", NO_ITEMS.values(), ids=NO_ITEMS)
-def test_anything_else_is_not_an_item_and_has_no_fields(value):
-    assert not is_item(value)
-    assert fields_of(value) is None
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -529,20 +295,3 @@ def test_anything_else_is_not_an_item_and_has_no_fields(value):
 )
 def test_what_flows_through_a_crawl_is_not_an_item_itself(value):
     assert not is_item(value)
-
-
-@pytest.mark.parametrize(
-    ("fields", "complaint"),
-    [
-        ({"url": None}, "url must be text, not None: has a selector found nothing?"),
-        (
-            {"url": "http://a.test/", "cookies": [{"name": "a"}]},
-            "cookies must be a mapping of names",
-        ),
-    ],
-)
-def test_fields_of_a_wrong_type_are_named(fields, complaint):
-    with pytest.raises(ValueError) as info:
-        Request(**fields)
-
-    assert str(info.value).startswith(complaint)

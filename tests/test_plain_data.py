@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Item, Link, Request, Response, SavedBody
+from crawler.data import Item, Link, Request, Response, SavedBody
+from crawler.headers import Headers
 
 URL = "http://site.test/"
 

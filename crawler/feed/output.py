@@ -44,7 +44,7 @@ def check_place(path: Path) -> None:
             path.open("ab").close()
         return
     # Directories that are missing are made when the file is opened.
-    place = next(above for above in path.absolute().parents if above.exists())
+    place = next(above for above in path.resolve().parents if above.exists())
     try:
         TemporaryFile(dir=place).close()
     except OSError as error:

@@ -37,7 +37,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from ..data import fields_of
+from ..item_fields import fields_of
 
 Cell: TypeAlias = "str | int | float | bool | None"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..body_file import BodyFile, is_saved
-from ..data import Headers, Request, SavedBody
+from ..data import Request, SavedBody
 from ..errors import FetchError
+from ..headers import Headers
 from ..http import content_coding as coding
 from .limits import Limits
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import gevent
 
 from ..body_file import BodyFile, is_saved
-from ..data import BODY_PREFIX, Headers, Request, Response, SavedBody
+from ..data import BODY_PREFIX, Request, Response, SavedBody
 from ..errors import FetchError
+from ..headers import Headers
 from ..http import content_coding as coding
 from .address_guard import AddressGuard, AllowAddress, any_address
 from .body_prefix import BodyPrefix

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..data import Headers, Request, Response
+from ..data import Request, Response
+from ..headers import Headers
 from ..url import origin, resolve, without_fragment
 
 #: The limit of redirects for one request, and the key in its meta for another limit.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import url as urls
-from ..data import Headers
 from ..errors import InvalidURL
+from ..headers import Headers
 
 #: Of a longer URL only the origin is sent.
 _LONGEST = 4096

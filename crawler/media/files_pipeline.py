@@ -10,9 +10,10 @@ from typing import Any
 
 from gevent.event import Event
 
-from ..data import FOR_AN_ITEM, Request, SavedBody, fields_of
+from ..data import FOR_AN_ITEM, Request, SavedBody
 from ..errors import ModuleError, Refusal, Unfinished
 from ..frontier.budget import CUT_OFF
+from ..item_fields import fields_of
 from ..spider import Spider
 from .file_index import FileIndex
 

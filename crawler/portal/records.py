@@ -7,7 +7,7 @@ from itertools import islice
 from reprlib import Repr
 from typing import Any, TypeVar
 
-from ..data import fields_of
+from ..item_fields import fields_of
 
 #: The number of items that are kept, and of fields of each that are shown.
 _MOST, _FIELDS = 20, 8

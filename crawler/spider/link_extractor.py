@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from html import escape
 from typing import NamedTuple
 
-from ..data import Headers, Response
+from ..data import Response
 from ..errors import InvalidURL
+from ..headers import Headers
 from ..url import host as hostname
 from .links import Patterns, base_url, links
 from .page import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..data import Headers
+from ..headers import Headers
 
 _NOFOLLOW = frozenset({"nofollow", "none"})
 #: Directives of X-Robots-Tag that have a value; any other name before a colon is that of a robot.

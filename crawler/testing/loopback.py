@@ -17,7 +17,8 @@ import gevent
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
-from ..data import Headers, Request
+from ..data import Request
+from ..headers import Headers
 from .scripted_reply import End, Wire
 from .site import Page, Reply, find_page, reply_of
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import gevent
 
-from ..data import Headers, Request, Response
+from ..data import Request, Response
+from ..headers import Headers
 from .scripted_reply import Wire
 
 HTML = "text/html; charset=utf-8"

@@ -2,9 +2,10 @@
 
 import gevent
 
-from crawler.data import Headers, Response
+from crawler.data import Response
 from crawler.errors import DownloadError
 from crawler.frontier import DONE, Next, failed
+from crawler.headers import Headers
 
 DOMAINS = ["a.test", "b.test", "c.test"]
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from crawler.data import Headers, Link, Request, Response
+from crawler.data import Link, Request, Response
 from crawler.errors import FrontierClosed
 from crawler.frontier import (
     DONE,
@@ -27,6 +27,7 @@ from crawler.frontier import (
     failed,
     refused,
 )
+from crawler.headers import Headers
 from crawler.http.redirect import MAX_REDIRECTS
 
 from ..cluster.shard import holder, shared_server

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Link, Request, Response
+from crawler.data import Link, Request, Response
 from crawler.frontier import DONE, Frontier, Politeness, Retries, Scope
 from crawler.frontier.hosts.host import Address
 from crawler.frontier.hosts.host_schedule import HostSchedule
+from crawler.headers import Headers
 from crawler.testing import LoopbackSite, Reply, faults
 
 from ..cpu_time import costs_at_most

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Response
+from crawler.data import Response
+from crawler.headers import Headers
 from crawler.http.dates import http_date, retry_after
 
 HOME = "http://site.test/"

@@ -1,7 +1,8 @@
 import pytest
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Request, Response
 from crawler.errors import InvalidURL
+from crawler.headers import Headers
 from crawler.http.redirect import is_redirect, next_hop
 
 HOME = "http://site.test/dir/page?q=1"

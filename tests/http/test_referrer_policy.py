@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers
+from crawler.headers import Headers
 from crawler.http.referrer_policy import POLICIES, named_policy, referrer
 
 SECURE = "https://user:pass@site.test/a?b=1#c"

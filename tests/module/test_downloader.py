@@ -5,8 +5,9 @@ import gevent
 import pytest
 from gevent.pywsgi import WSGIServer
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Request, Response
 from crawler.errors import DownloadError
+from crawler.headers import Headers
 from crawler.module import Downloader
 
 URL = "http://site.test/"

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from crawler.analysis.spider_analyzer import analyzer_of
 from crawler.analysis.worker.handshake import command, greeting
-from crawler.data import Headers, Item, Links, Request, Response
+from crawler.data import Item, Links, Request, Response
 from crawler.errors import AnalyzeError
 from crawler.frontier import Frontier, Politeness, Scope
+from crawler.headers import Headers
 from crawler.middleware.spider.chain import SpiderChain
 from crawler.module import MID, Address, RemoteAnalyzer
 from crawler.module.remote.child_process import ChildProcess

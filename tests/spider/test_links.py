@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Response
+from crawler.data import Response
+from crawler.headers import Headers
 from crawler.spider import links, title
 from crawler.spider.html_limits import flatten
 from crawler.spider.links import is_html

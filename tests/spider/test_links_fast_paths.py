@@ -5,8 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Request, Response
 from crawler.errors import InvalidURL
+from crawler.headers import Headers
 from crawler.spider import links
 from crawler.spider.links import title
 from crawler.url import resolve

@@ -1,6 +1,7 @@
 import pytest
 
-from crawler.data import Headers, Response
+from crawler.data import Response
+from crawler.headers import Headers
 from crawler.spider import links
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...data import Headers, Link, Response
+from ...data import Link, Response
 from ...frontier import DONE, Frontier, Politeness, Retries, Scope, Taken
 from ...frontier.hosts.host import Address
+from ...headers import Headers
 from ..measuring.child import Child
 from ..measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from ..measuring.rounds import interleaved

@@ -7,7 +7,8 @@ from time import process_time
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-from ...data import Headers, Request
+from ...data import Request
+from ...headers import Headers
 from ...spider import Page
 from ...url import canonicalize
 from ..contenders import bare_loop as bare

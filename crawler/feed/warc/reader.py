@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from ...data import Headers
+from ...headers import Headers
 from ..output import FeedError
 
 Content: TypeAlias = "mmap.mmap | bytes"

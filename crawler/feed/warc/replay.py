@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from ...data import Headers, Request, Response
+from ...data import Request, Response
 from ...errors import FetchError
+from ...headers import Headers
 from ...http.content_coding import decode_archived
 from ..append_file import mapped
 from ..output import FeedError

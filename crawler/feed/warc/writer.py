@@ -14,7 +14,8 @@ from http import HTTPStatus
 from pathlib import Path
 
 from ..._distribution import __version__
-from ...data import Headers, Request, Response
+from ...data import Request, Response
+from ...headers import Headers
 from ...url import origin, target
 from ..append_file import AppendFile, mapped
 from ..output import FeedError, Output

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import pycurl
 
-from ...data import BODY_PREFIX, Headers, Request, Response
+from ...data import BODY_PREFIX, Request, Response
 from ...errors import FetchError
+from ...headers import Headers
 from ...http import content_coding as coding
 from ..address_guard import AllowAddress
 from ..body_prefix import BodyPrefix

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ...data import Headers
+from ...headers import Headers
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...data import Headers, Request, Response
+from ...data import Request, Response
+from ...headers import Headers
 from ...http.dates import http_date
 
 _DIRECTIVE = re.compile(r'([^\s,;="]+)[ \t]*(?:=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?')

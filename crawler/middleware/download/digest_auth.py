@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ... import url as urls
-from ...data import Headers, Request, Response
+from ...data import Request, Response
+from ...headers import Headers
 from ...http.digest import DigestLogin, strongest_challenge, user_and_password
 from .contract import DownloadMiddleware
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import url as urls
-from ...data import Headers, Request
+from ...data import Request
+from ...headers import Headers
 from .contract import DownloadMiddleware
 
 #: Fields that are secret, or valid for one host only.

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from ...data import Headers, Request, Response
+from ...data import Request, Response
 from ...errors import FetchError
+from ...headers import Headers
 from . import cache_freshness as freshness
 from .cache_files import CacheFiles, StoredResponse, digest
 from .contract import DownloadMiddleware, session_of

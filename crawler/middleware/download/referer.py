@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ... import url as urls
-from ...data import BODY_PREFIX, Headers, Request, Response
+from ...data import BODY_PREFIX, Request, Response
 from ...errors import InvalidURL
+from ...headers import Headers
 from ...http.referrer_policy import DEFAULT_POLICY, POLICIES, named_policy, referrer
 from .contract import DownloadMiddleware
 from .headers import adding

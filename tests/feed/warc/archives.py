@@ -2,9 +2,10 @@
 
 import pytest
 
-from crawler.data import Headers, Response
+from crawler.data import Response
 from crawler.feed import WarcWriter
 from crawler.feed.warc import reader
+from crawler.headers import Headers
 
 archiveiterator = pytest.importorskip("warcio.archiveiterator")
 

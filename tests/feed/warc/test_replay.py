@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Request, Response
+from crawler.data import Request, Response
 from crawler.errors import FetchError
 from crawler.feed import FeedError, WarcSite, WarcWriter
 from crawler.feed.warc import reader
+from crawler.headers import Headers
 from crawler.module import Downloader
 from crawler.testing import LoopbackSite, Reply, Site
 

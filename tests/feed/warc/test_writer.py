@@ -5,9 +5,10 @@ import zlib
 
 import pytest
 
-from crawler.data import Headers, Request, Response, SavedBody
+from crawler.data import Request, Response, SavedBody
 from crawler.errors import StateError
 from crawler.feed import FeedError, WarcSite, WarcWriter
+from crawler.headers import Headers
 
 from .archives import PAGE, URL, answers, archiveiterator, page, records, write
 

@@ -1,11 +1,12 @@
 import pytest
 
-from crawler.data import BODY_PREFIX, Headers, Request, Response
+from crawler.data import BODY_PREFIX, Request, Response
 from crawler.errors import DownloadError, FetchError
 from crawler.frontier.hosts import robots_cache as cache_module
 from crawler.frontier.hosts.host import Host
 from crawler.frontier.hosts.politeness import Politeness
 from crawler.frontier.hosts.robots_cache import RobotsCache, RobotsFacts
+from crawler.headers import Headers
 from crawler.http.robots_txt import MAX_BYTES
 from crawler.testing import Reply, Site
 

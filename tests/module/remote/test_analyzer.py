@@ -10,8 +10,9 @@ import gevent.pool
 import pytest
 
 from crawler.analysis.worker.handshake import command, greeting
-from crawler.data import Headers, Item, Link, Request, Response
+from crawler.data import Item, Link, Request, Response
 from crawler.errors import AnalyzeError, DownloadError, FetchError, TimeLimit
+from crawler.headers import Headers
 from crawler.module import MID, Address, Analyzer, ChildError, Registrar, RemoteAnalyzer
 from crawler.module.remote.child_process import ChildProcess
 from crawler.module.remote.transport import IN_FLIGHT

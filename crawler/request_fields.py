@@ -1,0 +1,92 @@
+"""The values of the fields of a request, checked and made plain when it is created."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType, MethodType
+from typing import Any
+
+from .headers import Headers
+from .request_content import Pairs, form_body, json_body
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_UNSAFE = re.compile(r"[\r\n\0]")
+_UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+
+
+def plain_url(url: str) -> str:
+    """Return *url* as a plain str: a selector's subclass of str may keep its document alive."""
+    if not isinstance(url, str):
+        hint = ": has a selector found nothing?" if url is None else ""
+        raise ValueError(f"url must be text, not {url!r:.200}{hint}")
+    if not url:
+        raise ValueError("url must not be empty")
+    return str.__str__(url)
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path)
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise ValueError(f"save_to must be the name of a file, or of a directory/, not {path!r}")
+    return str.__str__(name)
+
+
+def callback_name(callback: object) -> str:
+    """Return the name of a callback, which is a method of the spider or its name already."""
+    if isinstance(callback, str):
+        return callback
+    name = getattr(callback, "__name__", "")
+    if not isinstance(callback, MethodType) or not name.isidentifier():
+        raise ValueError(
+            f"a callback must be a method of the spider, or its name, not {callback!r}"
+        )
+    return str(name)
+
+
+def _is_token(text: object) -> bool:
+    return isinstance(text, str) and _TOKEN.fullmatch(text) is not None
+
+
+def checked_method(method: str) -> str:
+    if not _is_token(method):
+        raise ValueError(f"method must be a word such as GET or POST, not {method!r}")
+    return method.upper()
+
+
+def checked_headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
+    headers = fields if isinstance(fields, Headers) else Headers(fields)
+    for name, value in headers.fields:
+        if not _is_token(name):
+            raise ValueError(f"header name {name!r} is not a token as HTTP defines it")
+        if not isinstance(value, str) or _UNSAFE.search(value):
+            raise ValueError(f"header {name} must be text without line breaks, not {value!r}")
+    return headers
+
+
+def with_content(headers: Any, form: Pairs | None, json: Any) -> tuple[Headers, bytes]:
+    """Return *headers* with the Content-Type of *form* or *json*, unless they have one; and the body."""
+    if form is not None and json is not None:
+        raise ValueError("a request has either a form or json, not both")
+    typed, body = json_body(json) if form is None else form_body(form)
+    given = headers.fields
+    kept = headers if "content-type" in headers else Headers([*given, ("Content-Type", typed)])
+    return kept, body
+
+
+def body_bytes(body: bytes | bytearray | str) -> bytes:
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytearray | memoryview):
+        return bytes(body)
+    raise ValueError(f"body must be bytes or text, not {type(body).__name__}")
+
+
+def checked_cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
+    if not isinstance(cookies, Mapping):
+        raise ValueError(f"cookies must be a mapping of names to values, not {cookies!r:.200}")
+    for name, value in cookies.items():
+        if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
+            raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
+    return MappingProxyType(dict(cookies))

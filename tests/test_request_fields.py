@@ -1,0 +1,122 @@
+from pathlib import Path
+
+import pytest
+
+from crawler.data import Request, Response
+from crawler.headers import Headers
+
+URL = "http://site.test/"
+
+
+class SmartText(str):
+    """As lxml and BeautifulSoup give: text that also knows the document it is from."""
+
+    __slots__ = ("document",)
+
+
+@pytest.mark.parametrize(
+    ("body", "sent"), [("é", b"\xc3\xa9"), (bytearray(b"x"), b"x"), (memoryview(b"y"), b"y")]
+)
+def test_a_body_becomes_bytes(body, sent):
+    assert Request(URL, body=body).body == sent
+    assert Response(URL, 200, body=body).body == sent
+
+
+@pytest.mark.parametrize("body", [None, 5, ["a"], {"a": "b"}])
+def test_a_body_that_is_no_text_and_no_bytes_is_refused(body):
+    with pytest.raises(ValueError, match="body must be bytes or text"):
+        Request(URL, body=body)
+    with pytest.raises(ValueError, match="body must be bytes or text"):
+        Response(URL, 200, body=body)
+
+
+@pytest.mark.parametrize("url", [None, b"http://site.test/", 5, ["http://site.test/"], ""])
+def test_a_url_that_is_no_text_is_refused(url):
+    with pytest.raises(ValueError, match="url must"):
+        Request(url)
+
+
+def test_a_url_from_a_selector_is_kept_as_plain_text():
+    request = Request(SmartText(URL))
+
+    assert type(request.url) is str
+    assert request == Request(URL)
+
+
+@pytest.mark.parametrize(("method", "kept"), [("get", "GET"), ("Post", "POST"), ("M-SEARCH",) * 2])
+def test_a_method_is_in_upper_case(method, kept):
+    assert Request(URL, method=method).method == kept
+
+
+@pytest.mark.parametrize(
+    "method", ["", "GET ", "GET\r\n", "GET\r\nHost: x", "GE\0T", "G T", "GÉT", None, 5, b"GET"]
+)
+def test_a_method_that_is_no_word_is_refused(method):
+    with pytest.raises(ValueError, match="method must be a word"):
+        Request(URL, method=method)
+
+
+@pytest.mark.parametrize("name", ["", "A b", "A:", "A\r\nB", "A\n", "A\0", "Ä", 5, None, b"A"])
+def test_a_header_name_that_is_no_word_is_refused(name):
+    with pytest.raises(ValueError, match="header name"):
+        Request(URL, headers={name: "x"})
+
+
+@pytest.mark.parametrize("value", ["a\r\nB: c", "a\n", "\ra", "a\0", 5, None, b"a", ["a"]])
+def test_a_header_value_that_could_break_out_of_its_line_is_refused(value):
+    with pytest.raises(ValueError, match="header A must be text without line breaks"):
+        Request(URL, headers={"A": value})
+    with pytest.raises(ValueError, match="header A"):
+        Request(URL, headers=Headers([("A", value)]))
+    with pytest.raises(ValueError, match="header A"):
+        Request(URL).replace(headers=[("A", value)])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("a", "b; c=d"),
+        ("a", "b\r\nX: y"),
+        ("a", "b\n"),
+        ("a", "b\0"),
+        ("a=b", "c"),
+        ("a;", "c"),
+        ("a\n", "c"),
+        ("", "c"),
+        ("a", None),
+        ("a", 5),
+        (5, "a"),
+        ("a", b"b"),
+    ],
+)
+def test_a_cookie_that_could_become_another_is_refused(name, value):
+    with pytest.raises(ValueError, match="cookie"):
+        Request(URL, cookies={name: value})
+
+
+@pytest.mark.parametrize("path", ["", b"file", "a\0b"])
+def test_a_file_that_cannot_be_named_is_refused(path):
+    with pytest.raises(ValueError, match="save_to must be the name of a file"):
+        Request("http://site.test/", save_to=path)
+
+
+def test_a_path_to_save_to_is_kept_as_text():
+    assert Request("http://site.test/", save_to=Path("a") / "b").save_to == "a/b"
+    assert Request("http://site.test/", save_to="files/").save_to == "files/"
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"url": None}, "url must be text, not None: has a selector found nothing?"),
+        (
+            {"url": "http://a.test/", "cookies": [{"name": "a"}]},
+            "cookies must be a mapping of names",
+        ),
+    ],
+)
+def test_fields_of_a_wrong_type_are_named(fields, complaint):
+    with pytest.raises(ValueError) as info:
+        Request(**fields)
+
+    assert str(info.value).startswith(complaint)
