@@ -10,7 +10,7 @@ from ._lazy_import import lazy_names
 if TYPE_CHECKING:
     from .buffer import Buffer, Pool
     from .compose import crawl, stream
-    from .data import Headers, Item, Request, Response
+    from .data import Item, Request, Response
     from .errors import (
         AnalyzeError,
         CrawlerError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .fetch import CurlFetch, SessionFetch
     from .frontier import Budget, Politeness, Retries
+    from .headers import Headers
     from .job import Job
     from .module import (
         MID,
@@ -81,7 +82,9 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     # spiders
     "CrawlResult",
     "CrawlSpider",
+    "FormRequest",
     "Job",
+    "JsonRequest",
     "LinkExtractor",
     "Page",
     "Rule",
@@ -122,7 +125,8 @@ _PLACES = {
         "Refused",
         "StateError",
     ],
-    "data": ["Headers", "Item", "Request", "Response"],
+    "data": ["Item", "Request", "Response"],
+    "headers": ["Headers"],
     "buffer": ["Buffer", "Pool"],
     "module": [
         "Analyzer",
@@ -135,7 +139,15 @@ _PLACES = {
         "classic_score",
         "load_score",
     ],
-    "spider": ["CrawlSpider", "LinkExtractor", "Page", "Rule", "Spider"],
+    "spider": [
+        "CrawlSpider",
+        "FormRequest",
+        "JsonRequest",
+        "LinkExtractor",
+        "Page",
+        "Rule",
+        "Spider",
+    ],
     "fetch": ["CurlFetch", "SessionFetch"],
     "frontier": ["Budget", "Politeness", "Retries"],
     "scheduler": [
@@ -155,8 +167,6 @@ _PLACES = {
 #: Names of Scrapy that are not here, for spiders that are ported by `import crawler as scrapy`.
 _INSTEAD = {
     "Field": "from crawler.items import Field, Item",
-    "FormRequest": "Request(url, form={…}), or page.form('#login', {…}) to fill in a form of a page",
-    "JsonRequest": "Request(url, json={…})",
     "Selector": "from parsel import Selector",
     "exceptions": "crawler.DropItem for DropItem, and crawler.errors.Refusal for IgnoreRequest",
     "signals": "open(), close(), next_request() or on_error() in the spider",

@@ -14,7 +14,7 @@ def test_exports_exactly_what_it_promises():
         Headers Item Request Response Buffer Pool
         MID Analyzer Counts Downloader Module Pipeline Registrar classic_score load_score
         CurlFetch SessionFetch Budget Politeness Retries
-        CrawlResult CrawlSpider Job LinkExtractor Page Rule Spider crawl stream
+        CrawlResult CrawlSpider FormRequest JsonRequest Job LinkExtractor Page Rule Spider crawl stream
         DataArgs ModuleArgs Monitor RequestArgs Scheduler Status Summary
         AnalyzeError CrawlerError DownloadError DropItem FetchError InvalidURL JobError ModuleError
         NoModule
@@ -96,7 +96,7 @@ def test_an_unknown_name_of_a_package_is_an_attribute_error():
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("FormRequest", "write Request(url, form={…}), or page.form("),
+        ("Selector", "write from parsel import Selector"),
         ("Field", "write from crawler.items import Field, Item"),
         ("signals", "write open(), close()"),
     ],

@@ -8,14 +8,17 @@ from .listing_spiders import NewsFeedSpider, SitemapSpider
 from .news_feed import NewsEntry, NewsFeed, parse_news_feed
 from .page import Page
 from .page_spider import PageSpider
+from .request_kinds import FormRequest, JsonRequest
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
 from .spider import Spider, first_requests, ignored_hooks
 
 __all__ = [
     "CrawlSpider",
+    "FormRequest",
     "FoundLink",
     "ItemPipelines",
+    "JsonRequest",
     "LinkExtractor",
     "NewsEntry",
     "NewsFeed",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from ..charset import codec_of
 from ..data import Request
 
 if TYPE_CHECKING:
@@ -35,11 +36,20 @@ def form_request(
     except NotImplementedError as error:
         raise ValueError(f"the form {css!r} cannot be sent: {error}") from None
     url, body = filled.url, filled.body.decode()
+    encoding = _encoding_of(form, encoding)
     if encoding not in ("utf-8", "ascii"):
         parts = urlsplit(url)
         url = urlunsplit(parts._replace(query=_encoded(parts.query, encoding)))
         body = _encoded(body, encoding)
     return Request(url, method=filled.method, headers=filled.headers, body=body, **fields)
+
+
+def _encoding_of(form: Selector, of_page: str) -> str:
+    """Return the encoding in which *form* is sent: the first that it accepts, or that of its page."""
+    labels = form.attrib.get("accept-charset")
+    known = [of_page] if labels is None else map(codec_of, labels.split())
+    name = next(filter(None, known), "utf-8")
+    return "utf-8" if name.startswith("utf-16") else name
 
 
 def _plain(data: Data) -> Any:

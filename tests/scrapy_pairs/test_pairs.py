@@ -50,6 +50,18 @@ def test_a_port_finds_what_is_expected(name, web, tmp_path, monkeypatch):
     assert in_order(map(as_record, found)) == expected(name)
 
 
+@pytest.mark.parametrize("name", ["tutorial", "login", "api"])
+def test_an_original_finds_the_same_with_its_imports_changed(name, web, tmp_path):
+    source = (HERE / "originals" / f"{name}.py").read_text(encoding="utf-8")
+    source = source.replace("import scrapy", "import crawler as scrapy")
+    ported = tmp_path / f"{name}.py"
+    ported.write_text(source.replace("from scrapy.http import", "from crawler import"))
+
+    found = crawl(load_spider(str(ported)), proxy=web.url(), **FREE).items
+
+    assert in_order(map(as_record, found)) == expected(name)
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(find_spec("scrapy") is None, reason="needs Scrapy: pip install -e '.[bench]'")
 def test_the_originals_find_the_same_with_scrapy(web, tmp_path):

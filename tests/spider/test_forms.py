@@ -65,6 +65,37 @@ def test_a_form_is_sent_in_the_encoding_of_its_page():
 
 
 @pytest.mark.parametrize(
+    ("accepted", "sent_as"),
+    [
+        ("iso-8859-1", b"q=%E9"),
+        ("klingon windows-1250 utf-8", b"q=%E9"),
+        ("klingon", b"q=%C3%A9"),
+        ("utf-16", b"q=%C3%A9"),
+        ("", b"q=%C3%A9"),
+    ],
+)
+@pytest.mark.parametrize("charset", ["utf-8", "koi8-r"])
+def test_a_form_is_sent_in_the_first_encoding_that_it_accepts(accepted, sent_as, charset):
+    html = f'<form method=post accept-charset="{accepted}"><input name=q></form>'
+
+    filled = page(html, f"text/html; charset={charset}").form(data={"q": "é"})
+
+    assert filled.body == sent_as
+
+
+def test_a_form_may_be_sent_in_any_encoding_of_a_page():
+    japanese = page("<form><input name=q value=茶></form>", "text/html; charset=euc-jp")
+
+    assert japanese.form().url == "http://site.test/start?q=%C3%E3"
+
+
+def test_no_form_is_sent_in_utf_16():
+    assert page("<form><input name=q value=é></form>", "text/html; charset=utf-16").form().url == (
+        "http://site.test/start?q=%C3%A9"
+    )
+
+
+@pytest.mark.parametrize(
     ("css", "more", "message"),
     [
         ("#nothing", {}, "no form is selected by '#nothing'"),
