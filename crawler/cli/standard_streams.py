@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 _END: Any = object()
+_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def open_closed_streams() -> None:
@@ -21,11 +22,14 @@ def open_closed_streams() -> None:
     printed would be written into them. Descriptor 1 is opened for reading, so that a feed
     notices that it has no reader; what is printed by other means is lost.
     """
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if not _is_open(number):
-            flags = os.O_WRONLY if number == 2 else os.O_RDONLY
-            os.set_inheritable(os.open(os.devnull, flags), True)  # the lowest number that is free
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    closed = [number for number in range(3) if not _is_open(number)]
+    for number in closed:
+        flags = os.O_WRONLY if number == 2 else os.O_RDONLY
+        os.set_inheritable(os.open(os.devnull, flags), True)  # the lowest number that is free
+    # Only now: these files must not get one of the three numbers.
+    for number in closed:
+        name, mode = _STREAMS[number]
+        setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def prints_to_stderr() -> redirect_stdout[Any]:

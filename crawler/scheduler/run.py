@@ -82,6 +82,7 @@ class Run:
         self._workers = Workers(
             self._visits, modules.time_limit, do=self.stages.do, abandon=self.stages.abandon
         )
+        frontier.events.on_recall = self._workers.recall
         self._watchdog = Watchdog(modules.time_limit, self._workers.working_on, modules.on_stuck)
 
     def begin(self) -> None:

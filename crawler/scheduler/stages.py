@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from .._give_way import give_way
+from .._words import counted
 from ..buffer import Pool
 from ..current_request import CURRENT_REQUEST
 from ..data import Item, Links, LostItem, Request, Response
@@ -34,7 +35,7 @@ from .page_log import log_page
 from .page_size import analysis_size
 from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
-from .workers import Stage
+from .workers import Recalled, Stage
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +95,8 @@ class Stages:
             stage(visit, datum, timer)
         except LeftBehind:
             raise
+        except Recalled:
+            self._visits.give_back(visit)
         except ModuleError as error:
             if isinstance(error.__cause__, Unfinished):
                 self._put_off(visit, error, error.__cause__.reason)
@@ -321,7 +324,10 @@ def _failure(visit: Visit, result: Response | ModuleError, kind: str) -> ModuleE
     """Return the error of a fetch; for a chain of redirects, which has none, create one."""
     if isinstance(result, ModuleError):
         return result
-    return _scheduler_error(visit, kind, f"{result.status} to {result.headers['location']!r:.200}")
+    limit = f"after {counted(len(visit.request.redirects), 'redirect')} (setting: max_redirects)"
+    why = limit if kind == "redirect_limit" else "which has redirected here"
+    to = f"{result.status} to {result.headers['location']!r:.200}"
+    return _scheduler_error(visit, kind, f"{to}, {why}")
 
 
 def _scheduler_error(

@@ -14,6 +14,7 @@ from gevent.pool import Group
 from ..buffer import Pool
 from ..data import Request
 from ..errors import PoolClosed
+from ..frontier import Taken
 from .time_limit import LeftBehind, ModuleTimer
 from .visits import Visit, Visits
 
@@ -24,6 +25,10 @@ _PAUSE = 0.1
 
 #: One stage: works on a datum of a visit, and enters the timer while a module works on it.
 Stage = Callable[[Visit, T, ModuleTimer], None]
+
+
+class Recalled(gevent.GreenletExit):
+    """Ends a download whose request must be put back."""
 
 
 class _Held(NamedTuple):
@@ -86,6 +91,17 @@ class Workers:
     def kill(self, timeout: float) -> None:
         """Kill all workers; those that do not end within *timeout* seconds still count in len()."""
         self._group.kill(timeout=timeout)
+
+    def recall(self, which: Callable[[Taken], bool]) -> None:
+        """Have the downloads end at once for which *which* returns True, by Recalled."""
+        for worker, held in list(self._at_work.items()):
+            if held.visit.taken.is_in_flight and which(held.visit.taken):
+                gevent.get_hub().loop.run_callback(self._recall, worker, held)
+
+    def _recall(self, worker: Any, held: _Held) -> None:
+        """End the download of *worker*, unless it is over by now; run by the hub."""
+        if self._at_work.get(worker) is held and held.visit.taken.is_in_flight:
+            worker.throw(Recalled())
 
     def __contains__(self, greenlet: object) -> bool:
         return any(greenlet is worker for worker in self._group)

@@ -37,7 +37,7 @@ def _words(text: str) -> frozenset[str]:
 #: Tags that nest deeper are left out; the links of such elements are kept.
 DEEPEST = 256
 #: A page may have a tag in so many characters, and some more; after these, only links are kept.
-_DENSEST, _SOME = 24, 2000
+_DENSEST, _SOME = 40, 2000
 FORMATTING = _words("b big code em font i nobr s small strike strong tt u")
 #: Formatting elements that may be open at once.
 _MOST_FORMATTING = 16
@@ -70,9 +70,13 @@ _NOT_FOREIGN = _words(
 _FOREIGN = frozenset({"math", "svg"})
 _HOLDS_HTML = frozenset({"annotation-xml", "desc", "foreignobject", "title"})
 
-#: Stand for all scopes and all blocks; no element can be called so.
-_SCOPE, _BLOCK = ">scope", ">block"
-_KINDS = {name: (_SCOPE, _BLOCK) if name in _SCOPES else (_BLOCK,) for name in _BLOCKS}
+#: Each stands for all elements of a kind; no element can be called so.
+_SCOPE, _BLOCK, _FORMAT, _DRAWING = ">scope", ">block", ">format", ">drawing"
+_OF_KIND = {_SCOPE: _SCOPES, _BLOCK: _BLOCKS, _FORMAT: FORMATTING, _DRAWING: _FOREIGN}
+_KINDS = {
+    name: tuple(kind for kind, names in _OF_KIND.items() if name in names)
+    for name in frozenset().union(*_OF_KIND.values())
+}
 _IN_SCOPE, _IN_SAME_TABLE = (_SCOPE,), ("table", "template")
 _Rule = tuple[tuple[str, ...], tuple[str, ...]]
 _PARAGRAPH: _Rule = (("p",), _IN_SCOPE)
@@ -112,10 +116,16 @@ _TOKEN = _token("abbr|b|cite|code|em|i|kbd|q|s|samp|small|span|strong|sub|sup|tt
 _FOREIGN_TOKEN = _token("title|desc")
 _REST = rf"{ATTRIBUTES}>"
 _FLAT = rf"(?:a|{'|'.join(_LINKING & VOID)}){AFTER_NAME}{TAG_END}"
-#: Text or the start tag of a link, after anything else.
-_LINK = (
-    rf"([^<]++|<{_FLAT})|(?:<(?:{NO_TAG}|(?!{_FLAT}|{RAW_START})/?+[a-z]{NAME}{ATTRIBUTES}>)){{1,500}}+"
-    r"|\Z|([\s\S]++)"
+_KEPT = rf"[^<]++|<{_FLAT}"
+#: Tags whose first letters tell that they are left out: most of them.
+_QUICK = (
+    r"(?:/[a-z]|[cdghjkoqruvwyz]|b(?!as)|e(?!m)|f(?!r)|i(?![fm])|l(?!in)|m(?!e)|n(?!o)|p(?!l)"
+    rf"|s(?!cr|ou|ty)|t(?!e|i|ra)|x(?!m)){NAME}{ATTRIBUTES}>"
+)
+_LEFT_OUT = rf"<(?:{_QUICK}|{NO_TAG}|(?!{_FLAT}|{RAW_START})[a-z]{NAME}{ATTRIBUTES}>)"
+#: Text and links, and what is left out after them; or the rest: raw text, which is kept.
+_LINKS_AND_TEXT = (
+    rf"((?:{_KEPT}){{1,500}}+)(?:{_LEFT_OUT}){{0,500}}+|(?:{_LEFT_OUT}){{1,500}}+|([\s\S]++)"
 )
 
 
@@ -134,28 +144,29 @@ class _Flattening:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
         self._left_out: Counter[str] = Counter()
         self._once: set[str] = set()
-        self._formatting = 0
-        self._foreign = 0
+        self._formatting = self._places[_FORMAT]
+        self._foreign = self._places[_DRAWING]
 
     def parts(self) -> list[str]:
         """Read the text to its end and return what was written."""
-        position = 0
-        for _ in in_turns(range(_SOME + len(self._html) // _DENSEST)):
-            if position >= len(self._html):
+        html, position = self._html, 0
+        token_at, foreign_token_at = compiled(_TOKEN).match, compiled(_FOREIGN_TOKEN).match
+        for _ in in_turns(range(_SOME + len(html) // _DENSEST)):
+            if position >= len(html):
                 break
-            token = self._token(position)
+            token = foreign_token_at(html, position) if self._foreign else token_at(html, position)
+            assert token is not None  # noqa: S101 - the patterns match every text
             self._parts.append(token[1])
             position = self._read(token) if token[4] else self._after_odd(token.end())
-        if position < len(self._html):
+        if position < len(html):
             self._pop(0)
-            kept = in_turns(compiled(_LINK).finditer(self._html, position))
-            self._parts += (found[1] or found[2] or "" for found in kept)
+            self._keep_links(position)
         return self._parts
 
-    def _token(self, position: int) -> re.Match[str]:
-        token = compiled(_FOREIGN_TOKEN if self._foreign else _TOKEN).match(self._html, position)
-        assert token is not None  # noqa: S101 - the pattern matches every text
-        return token
+    def _keep_links(self, position: int) -> None:
+        """Write the text and the links from *position* on."""
+        found = in_turns(compiled(_LINKS_AND_TEXT).finditer(self._html, position))
+        self._parts += (part[1] or part[2] or "" for part in found)
 
     def _after_odd(self, position: int) -> int:
         """Return where to read on after what is neither text nor a tag."""
@@ -167,9 +178,9 @@ class _Flattening:
 
     def _read(self, token: re.Match[str]) -> int:
         """Write what becomes of the tag of *token*; return where to read on."""
-        written, attributes = token[4], token[5]
+        slash, written, attributes = token.group(3, 4, 5)
         name = written.lower()
-        if token[3]:
+        if slash:
             self._end(name)
             return token.end()
         if len(attributes) > MOST_ATTRIBUTES:
@@ -200,7 +211,7 @@ class _Flattening:
     def _leave_foreign(self, name: str) -> bool:
         """Close the drawing if *name* cannot be in one; return whether it was closed."""
         if name in _NOT_FOREIGN:
-            self._pop(min(places[0] for root in _FOREIGN if (places := self._places[root])))
+            self._pop(self._foreign[0])
         return name in _NOT_FOREIGN
 
     def _start_foreign(self, name: str, tag: str) -> None:
@@ -252,7 +263,7 @@ class _Flattening:
         return last
 
     def _push(self, name: str, tag: str) -> None:
-        if len(self._open) >= DEEPEST or self._formatting >= _MOST_FORMATTING:
+        if len(self._open) >= DEEPEST or len(self._formatting) >= _MOST_FORMATTING:
             self._left_out[name] += 1
             if name in _LINKING:
                 self._parts.append(f"{tag}</{name}>")
@@ -261,8 +272,6 @@ class _Flattening:
         self._places[name].append(place)
         for kind in _KINDS.get(name, ()):
             self._places[kind].append(place)
-        self._formatting += name in FORMATTING
-        self._foreign += name in _FOREIGN
         self._open.append(name)
         self._parts.append(tag)
 
@@ -273,6 +282,4 @@ class _Flattening:
             self._places[name].pop()
             for kind in _KINDS.get(name, ()):
                 self._places[kind].pop()
-            self._formatting -= name in FORMATTING
-            self._foreign -= name in _FOREIGN
             self._parts.append(f"</{name}>")

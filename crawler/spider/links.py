@@ -9,14 +9,12 @@ from itertools import chain, islice
 from typing import TypeAlias
 
 from ..data import Response
-from ..errors import InvalidURL
-from ..url import resolve
 from .html_scan import SCANNED, Scan, scan_of
 from .html_tree import HtmlTree, forget_tree, has_tree, is_long, parse, tree_of
 from .link_elements import BLANKS, FOLLOWED, Wanted, attributes_of, hrefs
 from .news_feed import news_links
 from .nofollow import header_says_nofollow, page_says_nofollow
-from .resolve_href import NOT_PAGES, HrefResolver
+from .resolve_href import NOT_PAGES, HrefResolver, base_of
 from .sitemap import GZIP, parse_sitemap
 from .xml_records import root_name
 
@@ -102,7 +100,7 @@ def title(response: Response) -> str | None:
 
 def base_url(response: Response) -> str:
     """Return the URL that the links of an HTML page are relative to: its ``base``, or its own."""
-    return _base(_read(response), response.url)
+    return base_of(response.url, _read(response).base)
 
 
 @lru_cache
@@ -171,7 +169,7 @@ def _in_html(
         found += hrefs(elements, wanted, left_out)
     if left_out is not None and page_says_nofollow(page.attributes("meta")):
         found, left_out = [], [*found, *left_out]
-    resolver = HrefResolver(response, _base(page, response.url))
+    resolver = HrefResolver(response, base_of(response.url, page.base))
     if is_long(response):
         forget_tree(response)
     urls = partial(_urls, resolver, not_pages)
@@ -220,14 +218,3 @@ def _page_url(resolver: HrefResolver, not_pages: list[str], href: str) -> str:
 def _in_sitemap(response: Response) -> Iterator[str]:
     resolver = HrefResolver(response, response.url)
     return (resolver(entry.loc) for entry in parse_sitemap(response.body).entries)
-
-
-def _base(page: Scan | HtmlTree, url: str) -> str:
-    """Return the first ``base`` with an href, as browsers do; *url* if it cannot be used."""
-    if page.base is None:
-        return url
-    try:
-        base = resolve(url, page.base)
-    except InvalidURL:
-        return url
-    return url if base.startswith(("data:", "javascript:")) else base

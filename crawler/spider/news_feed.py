@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .. import charset
 from ..url import resolve_or_keep
+from .resolve_href import base_of
 from .xml_records import Element, records
 
 _ROOTS = frozenset({"rss", "rdf", "channel", "feed"})
@@ -92,5 +93,4 @@ def _line(text: str | None) -> str | None:
 
 
 def _base(element: Element, base: str) -> str:
-    given = element.attribute("xml:base")
-    return resolve_or_keep(base, given) if given else base
+    return base_of(base, element.attribute("xml:base") or None)

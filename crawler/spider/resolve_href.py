@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from urllib.parse import quote
 
 from ..data import Response
@@ -31,12 +31,24 @@ _HTTP = ("http://", "https://")
 #: How many hrefs are kept per site and per folder, how many absolute URLs for all sites, and
 #: their length.
 _MANY, _MANY_WHOLE, _LONG = 1024, 1 << 14, 256
+#: The greatest length of a base, which is also that of a URL that a crawl accepts: it is read again
+#: for each link of a page.
+LONGEST_BASE = 2083
 #: The start of URLs that never lead to a page.
 NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:")
+#: The start of URLs that browsers do not take for a base.
+_NO_BASES = ("data:", "javascript:")
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
 
 #: Recent hrefs that are absolute URLs: they lead to the same page from every site.
 _whole: dict[str, str | None] = {}
+
+
+def base_of(url: str, given: str | None) -> str:
+    """Return the base that a document at *url* names; *url* if it names none that can be used."""
+    base = "" if given is None or len(given) > LONGEST_BASE else _resolved(url, given)
+    is_usable = base and len(base) <= LONGEST_BASE and not base.startswith(_NO_BASES)
+    return base if is_usable else url
 
 
 class HrefResolver:
@@ -53,22 +65,19 @@ class HrefResolver:
         self._base = base
         folder = _folder(base) if base.startswith(_HTTP) else ""
         self.known = _in_folder(folder) if folder else _on_site("")
+        self._parsed: dict[str, str | None] = {}
 
     def __call__(self, href: str) -> str:
         return self.known[href] or self.parse(href)
 
     def parse(self, href: str) -> str:
         """Resolve any *href*: a simple one takes longer than in *known*."""
-        if not href:
-            return self._own
+        return self._parsed.get(href) or _keep(self._parsed, href, self._parse(href), _MANY)
+
+    def _parse(self, href: str) -> str:
         if not href.isascii() and not self._response.encoding.startswith("utf-"):
             href = _encode_query(href, self._response.encoding)
         return _resolved(self._base, href) or href
-
-    @cached_property
-    def _own(self) -> str:
-        """The URL of an empty href: the page itself, or its ``base``."""
-        return _resolved(self._base, "")
 
 
 class _OnSite(dict[str, str | None]):

@@ -26,7 +26,8 @@ def in_turns(steps: Iterable[_T], every: int = _TURN) -> Iterator[_T]:
     Yield *steps*, and let other greenlets run after *every* some of them; in a long page, as long.
 
     However many pages are read so at a time, one of them goes on after each of these rests: all of
-    them together leave half of the time to others, and keep them waiting for one turn at most.
+    them together leave half of the time to others, and keep them waiting for one turn at most. They
+    go on in the order in which they came: none waits until another one ends.
     """
     began = perf_counter()
     is_long = _LONG * every // _TURN
@@ -36,9 +37,14 @@ def in_turns(steps: Iterable[_T], every: int = _TURN) -> Iterator[_T]:
             if number < is_long:
                 give_way()
             else:
-                with _turnstile:
-                    gevent.sleep(min(perf_counter() - began, _LONGEST_REST))
+                _rest(min(perf_counter() - began, _LONGEST_REST))
             began = perf_counter()
+
+
+def _rest(seconds: float) -> None:
+    give_way()  # Another page that waits for the turnstile enters it now, before this one does.
+    with _turnstile:
+        gevent.sleep(seconds)
 
 
 def in_parts(sequence: Sequence[_T]) -> Iterator[Sequence[_T]]:

@@ -69,7 +69,11 @@ def check_lock(job):
 
 
 @pytest.mark.parametrize(
-    ("closed", "analyzers"), [((0,), "0"), ((1,), "0"), ((2,), "0"), ((0, 1, 2), "1")]
+    ("closed", "analyzers"),
+    [
+        *(((0,), "0"), ((1,), "0"), ((2,), "0"), ((0, 1, 2), "1")),
+        *(((0, 1), "0"), ((0, 2), "0"), ((1, 2), "0")),
+    ],
 )
 def test_a_crawl_does_not_write_into_its_own_files(site, tmp_path, closed, analyzers):
     command = (*CRAWLER, "run", "spider.py", *QUICK, "--analyzers", analyzers)

@@ -1,5 +1,6 @@
 """Pages made to keep a reader busy: twice the page takes at most three times the time."""
 
+import gevent
 import pytest
 
 from crawler.bench.sites.hostile_pages import PAGES
@@ -38,3 +39,33 @@ def test_a_page_twice_as_long_takes_at_most_three_times_as_long(name, act):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_megabyte_takes_at_most_three_times_as_long_as_half_of_it(name, act):
     assert is_linear(act, PAGES[name], 500_000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("text/html", f"<base href='/{'a' * 50_000}/'>" + "<a href=b>" + "<a href='?c'>"),
+        ("application/atom+xml", f"<feed xml:base='/{'a' * 50_000}/'><entry><link href='b'/>"),
+        ("application/atom+xml", "<feed xml:base='folder/'>" * 5000 + "<entry><link href='b'/>"),
+    ],
+    ids=["a base", "a base of news", "bases inside bases"],
+)
+def test_no_base_makes_all_links_of_a_page_long(kind, text):
+    page = Page("http://site.test/a/b", 200, {"content-type": kind}, text.encode())
+
+    assert max(map(len, page.links())) < 2200
+
+
+def test_a_page_of_another_host_does_not_wait_for_the_end_of_a_longer_one():
+    def reading(body, kind):
+        page = Page("http://site.test/", 200, {"content-type": kind}, body)
+        return gevent.spawn(lambda: sum(1 for _ in page.links()))
+
+    longer = reading(b"<urlset>" + b"<url><loc>" * 1_000_000, "application/xml")
+    try:
+        gevent.sleep(0.2)  # it is among the long pages by then
+        other = reading(b"".join(b"<a href=/%d>x</a>" % n for n in range(3000)), "text/html")
+        assert other.get(timeout=120) == 3000
+        assert not longer.ready()
+    finally:
+        longer.kill()

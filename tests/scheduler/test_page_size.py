@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from crawler.scheduler.page_size import LARGE, MIB, analysis_size
@@ -37,3 +39,18 @@ def test_a_short_page_is_never_large(size):
 
 def test_a_long_line_without_markup_is_not_large():
     assert analysis_size(b"x" * 10 * MIB) < LARGE
+
+
+def test_a_long_page_of_a_few_long_links_is_large():
+    link = b"<a href=/%s>" % (b"a" * 1900)
+
+    assert analysis_size(link * (2 * MIB // len(link))) >= LARGE
+    assert analysis_size(link * (MIB // 2 // len(link))) < LARGE
+
+
+def test_a_gzip_file_is_taken_for_what_it_may_have_when_it_is_unpacked():
+    packed = gzip.compress(b"<url><loc>" * (5 * MIB))
+
+    assert len(packed) < MIB
+    assert 100 * MIB < analysis_size(packed) < 200 * MIB
+    assert analysis_size(gzip.compress(b"<url><loc>")) < MIB

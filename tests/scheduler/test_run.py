@@ -502,6 +502,22 @@ def test_a_redirect_is_followed_hop_by_hop_and_is_one_request(crawl, balanced):
 
 
 @pytest.mark.parametrize(
+    ("pages", "reason"),
+    [
+        ({"/": to("/")}, "302 to '/', which has redirected here"),
+        (
+            {"/": to("/1")} | {f"/{n}": to(f"/{n + 1}") for n in range(1, 20)},
+            "302 to '/11', after 10 redirects (setting: max_redirects)",
+        ),
+    ],
+)
+def test_redirects_that_are_not_followed_say_why(crawl, pages, reason):
+    _, errors = crawl(Site(pages))
+
+    assert [error.reason for error in errors] == [reason]
+
+
+@pytest.mark.parametrize(
     ("pages", "outcome"),
     [
         ({"/": to("http://other.test/")}, {"refused": {"domain": 1}}),

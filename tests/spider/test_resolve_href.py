@@ -102,3 +102,19 @@ def test_what_a_site_remembers_is_its_own():
     first, second = (HrefResolver(PAGE, f"http://{name}.test/") for name in ("first", "second"))
 
     assert (first("/x"), second("/x")) == ("http://first.test/x", "http://second.test/x")
+
+
+@pytest.mark.parametrize(
+    ("given", "base"),
+    [
+        ("/b/", "http://site.test/b/"),
+        ("http://other.test/", "http://other.test/"),
+        (None, PAGE.url),
+        ("http://[bad", PAGE.url),
+        ("data:text/html,x", PAGE.url),
+        ("/" + "b" * 3000, PAGE.url),
+        ("é" * 1000, PAGE.url),
+    ],
+)
+def test_the_base_of_a_page_is_its_own_url_if_it_names_none_that_can_be_used(given, base):
+    assert resolve_href.base_of(PAGE.url, given) == base

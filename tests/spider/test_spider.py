@@ -83,7 +83,7 @@ def test_what_yields_junk_is_named_by_spider_and_callback(middlewares):
         "Junk.parse_a yielded 5, not a ",
         "Junk.parse_b yielded b'x', not",
         "Junk.sorry yielded 7, not a re",
-        "http_404: http://site.test/gone"[:30],
+        "http_404: the server answered 404"[:30],
     }
 
 

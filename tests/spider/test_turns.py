@@ -60,6 +60,18 @@ def test_of_several_long_pages_one_goes_on_at_a_time():
     assert not re.search("[abc][abc]", "".join(order).removeprefix("abc"))
 
 
+def test_no_page_waits_for_the_end_of_a_longer_one():
+    longer = gevent.spawn(list, in_turns(range(50_000_000)))
+    try:
+        gevent.sleep(0.1)  # it has the turnstile by then
+        page = gevent.spawn(list, in_turns(range(5000)))
+        assert page.join(timeout=120) is None
+        assert page.ready()
+        assert not longer.ready()
+    finally:
+        longer.kill()
+
+
 def test_the_steps_stay_the_same():
     assert list(in_turns("abc")) == ["a", "b", "c"]
 

@@ -132,6 +132,7 @@ _WIDE = {
     "empty hrefs": HostilePage("<a href=''>"),
     "anchors in capitals": HostilePage("<A HREF=/#>x</A>"),
     "hrefs with dots": HostilePage("../", "<a href='", "'>x</a>"),
+    "a long base": HostilePage("a", "<base href='/", then="'><a href=?#>"),
     "robots": HostilePage("<meta name=robots content='a,a,a'>"),
 }
 _XML_PAGES = {
@@ -149,6 +150,9 @@ _XML_PAGES = {
     ),
     "news with attributes": HostilePage(
         " a#='b'", "<feed><entry><link", "/></entry></feed>", content_type=ATOM
+    ),
+    "news with bases inside bases": HostilePage(
+        "<feed xml:base='a-rather-long-folder/'><entry><link href='#'/></entry>", content_type=ATOM
     ),
     "news with entities": HostilePage("&a;", "<rss><item><link>", content_type=RSS),
     "a sitemap": HostilePage(
