@@ -94,7 +94,9 @@ def checked_report(path: Path) -> Path:
             "or .xml (the gates, for JUnit)"
         )
     if not path.parent.is_dir():
-        raise ValueError(f"cannot write a report to {str(path)!r}: {path.parent} is no directory")
+        raise ValueError(
+            f"cannot write a report to {str(path)!r}: {path.parent} is not a directory"
+        )
     return path
 
 

@@ -70,7 +70,7 @@ REASONS = {
         "its origin (scheme, host and port) failed too often in a row and was given up",
         ("politeness.give_up_after",),
     ),
-    "redirect_limit": Reason("it was redirected too often"),
+    "redirect_limit": Reason("it was redirected too often", ("max_redirects",)),
     "redirect_loop": Reason("it was redirected to a URL that it had been redirected from"),
     "dns": Reason("the name of its host could not be resolved"),
     "connect": Reason("no connection to its host could be made"),

@@ -55,5 +55,5 @@ def test_a_report_needs_an_extension_that_says_what_to_write(tmp_path, name):
 
 
 def test_a_report_needs_a_directory(tmp_path):
-    with pytest.raises(ValueError, match="nowhere is no directory"):
+    with pytest.raises(ValueError, match="nowhere is not a directory"):
         checked_report(tmp_path / "nowhere" / "x.json")

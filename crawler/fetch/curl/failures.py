@@ -36,7 +36,6 @@ _KINDS = {
     pycurl.E_SSL_CACERT_BADFILE: "tls",
     pycurl.E_SSL_ISSUER_ERROR: "tls",
     pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
-    pycurl.E_FILESIZE_EXCEEDED: "too_large",
     pycurl.E_BAD_CONTENT_ENCODING: "bad_encoding",
     _E_HTTP2_STREAM: "protocol",
     _E_TOO_LARGE: "too_large",
@@ -81,9 +80,19 @@ def fetch_error(failure: Failure, handle: Handle, request: Request) -> FetchErro
         return FetchError("proxy", text)
     if handle.header_size > handle.limits.headers:
         return FetchError("too_large", text)
+    if code == pycurl.E_FILESIZE_EXCEEDED:
+        return _too_large(handle)
     if code == pycurl.E_RECV_ERROR:
         return FetchError(_kind_of_broken_reply(text, handle), text)
     return FetchError(_KINDS.get(code, "network"), text)
+
+
+def _too_large(handle: Handle) -> FetchError:
+    is_saved = handle.receiver is not None
+    limit, setting = (
+        (handle.limits.file, "max_file") if is_saved else (handle.limits.body, "max_body")
+    )
+    return FetchError("too_large", f"the body is larger than {limit} bytes (setting: {setting})")
 
 
 def _proxy_failed(code: int, handle: Handle) -> bool:

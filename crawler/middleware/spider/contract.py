@@ -26,10 +26,10 @@ class HttpError(FetchError):
     """The status of *response* is not a success."""
 
     def __init__(self, response: Response) -> None:
-        super().__init__(f"http_{response.status}", response.url)
+        self.reason = f"the server answered {response.status}"
+        super().__init__(f"http_{response.status}", self.reason)
         self.response = response
         self.request = response.request
-        self.reason = f"the server answered {response.status}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.response,)

@@ -10,7 +10,7 @@ from typing import Any
 
 import gevent
 
-from ...data import Request
+from ...data import Request, Response
 from ...errors import DropItem
 from ...spider.callback_results import results
 from ..download.contract import MiddlewareError
@@ -80,7 +80,7 @@ class Hook:
             with closing(results(self._timed(self.function, **known))) as outputs:
                 while (found := self._timed(next, outputs, _END)) is not _END:
                     if found is not None:
-                        yield found
+                        yield found if self.of_spider else _addable(found)
         except FAILURES as failure:
             self._failed(failure, failures)
 
@@ -113,6 +113,15 @@ class Hook:
         error = MiddlewareError(f"{self.name}: {type(failure).__name__}: {failure}")
         error.__cause__ = failure
         return error
+
+
+def _addable(found: Any) -> Any:
+    """Return *found* if it is not a response, which a hook gets but does not pass on."""
+    if isinstance(found, Response):
+        raise TypeError(
+            f"returned {found!r:.80}, not requests, URLs or items to add: to add none, return None"
+        )
+    return found
 
 
 def _checked(kind: str, passed: Any) -> Any:

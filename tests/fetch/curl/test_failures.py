@@ -25,7 +25,6 @@ def handle():
         (pycurl.E_COULDNT_CONNECT, "connect"),
         (pycurl.E_PEER_FAILED_VERIFICATION, "tls"),
         (pycurl.E_OPERATION_TIMEDOUT, "timeout"),
-        (pycurl.E_FILESIZE_EXCEEDED, "too_large"),
         (pycurl.E_PARTIAL_FILE, "truncated"),
         (pycurl.E_BAD_CONTENT_ENCODING, "bad_encoding"),
         (pycurl.E_HTTP2, "protocol"),
@@ -38,6 +37,24 @@ def test_each_code_has_a_kind(handle, code, kind):
     error = fetch_error((code, "it failed"), handle, PLAIN)
 
     assert (error.kind, error.detail) == (kind, "it failed")
+
+
+@pytest.mark.parametrize(
+    ("request_", "detail"),
+    [
+        (PLAIN, "larger than 5 bytes (setting: max_body)"),
+        (PLAIN.replace(save_to="x"), "larger than 7 bytes (setting: max_file)"),
+    ],
+    ids=["in memory", "to a file"],
+)
+def test_a_body_that_is_too_large_names_its_limit(request_, detail):
+    handle = Handle({}, Limits(body=5, file=7), any_address, KeptConnections())
+    handle.prepare(request_)
+
+    error = fetch_error((pycurl.E_FILESIZE_EXCEEDED, "it failed"), handle, request_)
+    handle.close()
+
+    assert (error.kind, error.detail) == ("too_large", f"the body is {detail}")
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,15 @@ def test_an_error_goes_the_same_way_with_the_errback_in_place_of_the_callback():
     assert all(item["way"] == ["B", "A"] for item in found)
 
 
+def test_a_hook_that_passes_the_response_on_is_named_with_what_to_return():
+    class Passing(SpiderMiddleware):
+        def process_response(self, response, request, spider):
+            return response
+
+    with pytest.raises(MiddlewareError, match=r"Passing\.process_response: .*return None"):
+        list(SpiderChain([Passing()], Spider()).response(PAGE, lambda response: ["/a"]))
+
+
 def test_hooks_are_given_what_the_contract_names():
     given = []
 
