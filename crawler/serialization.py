@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from .data import Headers, Request, Response, SavedBody
+from .data import Request, Response, SavedBody
 from .errors import (
     AnalyzeError,
     DownloadError,
@@ -26,6 +26,7 @@ from .errors import (
     PipelineError,
     Unwritable,
 )
+from .headers import Headers
 
 T = TypeVar("T")
 
@@ -95,7 +96,7 @@ def request_from_dict(data: Mapping[str, Any]) -> Request:
     fields = _known(data, _REQUEST_FIELDS, "request")
     for name in ("redirects", "attempts"):
         if name in fields:
-            fields[name] = tuple(fields[name])
+            fields[name] = tuple(_texts(fields[name]))
     if "headers" in fields:
         fields["headers"] = _headers(fields["headers"])
     if "body" in fields:
@@ -132,7 +133,7 @@ def response_from_dict(data: Mapping[str, Any]) -> Response:
     fields["request"] = request_from_dict(fields["request"])
     fields["headers"] = _headers(fields.get("headers", ()))
     fields["body"] = _decoded(fields.get("body", b""))
-    fields["flags"] = frozenset(fields.get("flags", ()))
+    fields["flags"] = frozenset(_texts(fields.get("flags", ())))
     fields["found"] = tuple(map(request_from_dict, fields.get("found", ())))
     if "saved" in fields:
         fields["saved"] = SavedBody(**fields["saved"])
@@ -177,6 +178,12 @@ def _pairs(headers: Mapping[str, str]) -> list[list[str]]:
 
 def _headers(pairs: Any) -> Headers:
     return Headers([(name, value) for name, value in pairs])
+
+
+def _texts(values: Any) -> Iterable[str]:
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{values!r:.200} must be a list of texts")
+    return cast("Iterable[str]", values)
 
 
 def _encoded(body: bytes, *, raw: bool) -> bytes | str:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.data import Headers, Request, Response, SavedBody
+from crawler.data import Request, Response, SavedBody
 from crawler.errors import DownloadError, FetchError, ModuleError, Unwritable
+from crawler.headers import Headers
 from crawler.serialization import (
     error_from_dict,
     error_to_dict,
@@ -157,6 +158,17 @@ def test_trust_is_neither_written_nor_read():
     assert "trusted" not in written
     with pytest.raises(ValueError, match="no field 'trusted'"):
         request_from_dict(written | {"trusted": ["127.0.0.1"]})
+
+
+@pytest.mark.parametrize("texts", ["abc", ["a", 5], [None], 7])
+@pytest.mark.parametrize("name", ["redirects", "attempts", "flags"])
+def test_lists_of_anything_but_texts_are_refused(name, texts):
+    request = {"url": URL, "id": "1"}
+    with pytest.raises(ValueError, match="does not describe a re"):
+        if name == "flags":
+            response_from_dict({"url": URL, "status": 200, "request": request, name: texts})
+        else:
+            request_from_dict({**request, name: texts})
 
 
 def test_a_dict_of_something_else_is_refused():

@@ -16,10 +16,11 @@ from contextlib import suppress
 from crawler import serialization, url
 from crawler.charset import decode as decode_text
 from crawler.charset import detect
-from crawler.data import Headers, Request, Response
+from crawler.data import Request, Response
 from crawler.errors import FetchError, InvalidURL
 from crawler.feed import FeedError, WarcSite
 from crawler.feed.warc.reader import records
+from crawler.headers import Headers
 from crawler.http import content_coding
 from crawler.http.robots_txt import Robots
 from crawler.middleware.download.cookies import Cookies
