@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 import gevent
 
 from ..compose import stream
-from ..data import Headers, Request, Response
+from ..data import Request, Response
 from ..frontier.admission.fingerprint import Fingerprint
 from ..frontier.durable.batch import Batch
 from ..frontier.durable.rows import ended, seal
 from ..frontier.durable.store import Store
 from ..frontier.outcome import DONE
+from ..headers import Headers
 from ..job.directory import STATE, Job
 from ..spider import PageSpider
 from .measuring.child import Child, cpu

@@ -82,12 +82,19 @@ class Taken:
 
 @dataclass
 class Events:
-    """*on_drop* is called with each request that is refused before it was taken."""
+    """
+    *on_drop* is called with each request that is refused before it was taken.
+
+    *on_recall* is called with a function when the requests in flight for which it returns True must
+    not go on: their transfers are to be closed at once, and they are to be put back.
+    """
 
     on_drop: Callable[[Request, Outcome], object] = _ignore
+    on_recall: Callable[[Callable[[Taken], bool]], object] = bool
 
     def clear(self) -> None:
         self.on_drop = _ignore
+        self.on_recall = bool
 
 
 class FrontierView(Protocol):

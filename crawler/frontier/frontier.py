@@ -15,6 +15,7 @@ from ..credentials import without_credentials
 from ..data import Link, Links, Request, Response, with_login
 from ..errors import FrontierClosed, ModuleError
 from ..url import resolve_or_keep, without_fragment
+from .admission.admission import SENT
 from .admission.fingerprint import Fingerprint
 from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
@@ -122,6 +123,8 @@ class Frontier:
             reason = "host"
         if isinstance(found, Link):
             self._links.add(found, reason)
+        if reason == SENT:
+            return None
         if "#" in found.url and reason != "invalid":
             found = replace(found, url=without_fragment(found.url))
         if reason is None:

@@ -70,6 +70,7 @@ class Parts:
             rules.traps,
             restored.fingerprint,
             admits_seen=rules.duplicate_filter == "off",
+            sends=journal.sends,
         )
         shares = SlotShares() if rules.slots is None else SlotShares(rules.slots)
         self.hosts = HostSchedule(rules.politeness, shares)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ... import url as urls
@@ -23,9 +24,15 @@ class Decision(NamedTuple):
     key: bytes = b""
 
 
+#: The reason to turn a URL away that another frontier has got.
+SENT = "sent"
+
+
 class Admission:
     """
     Lets a URL in if it is in scope, new, and not part of a trap.
+
+    *sends* is asked whether a URL in scope belongs to another frontier, and sends it there.
 
     A redirect hop was admitted with its request; it is checked again for where it leads.
     """
@@ -38,6 +45,7 @@ class Admission:
         fingerprint: Fingerprint,
         *,
         admits_seen: bool = False,
+        sends: Callable[[Request | Link, str], bool] = lambda _found, _url: False,
     ) -> None:
         self.scope = scope
         self.traps = traps
@@ -45,6 +53,7 @@ class Admission:
         self.fingerprint = fingerprint
         #: Whether links are let in again and again; first requests never are.
         self.admits_seen = admits_seen
+        self._sends = sends
         #: Why nothing is let in any more, if so.
         self.shut: str | None = None
 
@@ -68,6 +77,8 @@ class Admission:
         reason = scope.refusal(url, found.depth)
         if reason is not None:
             return Decision(reason)
+        if self._sends(found, url):
+            return Decision(SENT)
         key = self.fingerprint(found, url)
         if not self.seen.add(key) and not self._is_let_in_again(found):
             return Decision("seen", key)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from .recent_numbers import RecentNumbers
 
@@ -54,6 +55,14 @@ class Chains:
         if found_on is None or not self._has_new_id(url, found_on):
             return False
         return self._variants.add(_without_ids(url)) > self._longest
+
+    def add_all(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Count many URLs, of which a row begins with the id, URL, depth and the page it was found on."""
+        for row in rows:
+            found_on = row[3]
+            # The others count nothing: they are not deep, and their page has no ids.
+            if row[2] > self._shallow or self._ids or found_on != self._page:
+                self.add(row[1], row[2], found_on)
 
     def _has_new_id(self, url: str, page: str) -> bool:
         """Return whether *url* has an id where *page* has another one."""

@@ -8,7 +8,10 @@ lets a large site through.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from ...errors import InvalidURL
 from ...url import host
@@ -31,6 +34,13 @@ _DATE = re.compile(
     """.replace("SEPARATOR", "(?: [-/_.] | %2F | & [a-z]{1,9} = )"),
     re.VERBOSE,
 )
+
+#: In SQL: whether *url* has a query, or perhaps a date. All URLs with a match of _DATE have one here.
+HAS_FORM = """
+instr(url, '?') OR url GLOB '*1[89][0-9][0-9][-/_.%&]*' OR url GLOB '*2[0-9][0-9][0-9][-/_.%&]*'
+"""
+#: How many different starts of URLs are counted before their hosts are.
+_MOST_STARTS = 200_000
 
 #: The default of *max_chain*. A daily comic of 25 years whose pages are linked one to the next
 #: passes, and so does any list of which somebody has turned the pages.
@@ -105,16 +115,12 @@ class TrapGuard:
 
     def count(self, url: str, depth: int = 0, found_on: str | None = None) -> None:
         """Count *url*, which an earlier run let through."""
-        query = url.find("?")
-        if query >= 0:
-            self._queries.add(url[:query])
-        if _has_date(url):
-            self._dates.add(_DATE.sub("", url))
+        self._count_form(url)
         if self._chains is not None:
             self._chains.add(url, depth, found_on)
         if self._hosts is None and self._max_pages is None:
             return
-        name = _host_of(url[: url.find("/", _IN_HOST) + 1] or url)
+        name = _host_of(_start_of(url))
         if not name:
             return
         if self._hosts is not None and name != self._last_host:
@@ -122,6 +128,39 @@ class TrapGuard:
             self._last_host = name
         if self._max_pages is not None:
             self._count_page(name)
+
+    def count_all(self, chunks: Iterable[Sequence[Sequence[Any]]]) -> None:
+        """
+        Count many URLs as count() does, in less time.
+
+        Of each, a row begins with its id, URL, depth, the page it was found on, and HAS_FORM.
+        """
+        starts: Counter[str] = Counter()
+        for rows in chunks:
+            for row in rows:
+                if row[4]:
+                    self._count_form(row[1])
+            if self._chains is not None:
+                self._chains.add_all(rows)
+            if self._hosts is not None or self._max_pages is not None:
+                starts.update([_start_of(row[1]) for row in rows])
+            if len(starts) > _MOST_STARTS:
+                self._count_starts(starts)
+        self._count_starts(starts)
+
+    def _count_form(self, url: str) -> None:
+        """Count *url* without its query, and without its date."""
+        query = url.find("?")
+        if query >= 0:
+            self._queries.add(url[:query])
+        if _has_date(url):
+            self._dates.add(_DATE.sub("", url))
+
+    def _count_starts(self, starts: Counter[str]) -> None:
+        for start, number in starts.items():
+            if name := _host_of(start):
+                self.count_pages(name, number)
+        starts.clear()
 
     def count_pages(self, name: str, number: int) -> None:
         """Count *number* URLs of the host *name*, which an earlier run let through."""
@@ -160,6 +199,11 @@ class TrapGuard:
 
     def __repr__(self) -> str:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
+
+
+def _start_of(url: str) -> str:
+    """Return *url* up to its path."""
+    return url[: url.find("/", _IN_HOST) + 1] or url
 
 
 @lru_cache(maxsize=1 << 14)

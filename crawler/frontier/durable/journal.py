@@ -119,6 +119,9 @@ class Journal(Protocol):
     def found_nearer(self, request: Request, host: str) -> None:
         """Record that *request*, which waits, was found at a smaller depth."""
 
+    def sends(self, found: Request | Link, url: str) -> bool:
+        """Return whether *found*, at its canonical *url*, belongs to another frontier, which gets it."""
+
     def moves(self, hop: Request) -> Outcome | None:
         """
         Return None if *hop*, where a request was redirected to, waits in this frontier.
@@ -187,6 +190,9 @@ class NullJournal:
         self, found: Request | Link, _key: bytes, _host: str, _awaited_by: str | None
     ) -> Request | Link:
         return found
+
+    def sends(self, _found: Request | Link, _url: str) -> bool:
+        return False
 
     def moves(self, _hop: Request) -> None:
         return None

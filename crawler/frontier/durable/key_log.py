@@ -13,6 +13,7 @@ from ..admission.fingerprint import SIZE
 #: Of a record: the number of its commit, the number of its keys, and a hash of both and the keys.
 _HEADER = struct.Struct("<QII")
 _NUMBERS = struct.Struct("<QI")
+_KEY = struct.Struct(f"{SIZE}s")
 #: How many keys are read at a time, and how many a record has at most.
 _CHUNK = 10_000
 
@@ -49,7 +50,7 @@ class KeyLog:
         """Yield all keys, many at a time."""
         some: list[bytes] = []
         for _, keys in self._records():
-            some += (keys[place : place + SIZE] for place in range(0, len(keys), SIZE))
+            some += [key for (key,) in _KEY.iter_unpack(keys)]
             if len(some) >= _CHUNK:
                 yield some
                 some = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...data import ids_above
 from ...errors import JobError
 from ..admission.fingerprint import SIZE, Fingerprint
 from ..admission.seen import CAPACITY, BloomSeen, Seen, make_seen
-from ..admission.traps import TrapGuard
+from ..admission.traps import HAS_FORM, TrapGuard
 from ..budget import CUT_OFF
 from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
@@ -29,10 +29,6 @@ from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
 
-#: The columns of SELECT, and how a row ended.
-_ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects FROM urls"  # noqa: S608
-_IDS = "SELECT id FROM urls"
-_FEW_COLUMNS = "SELECT id, url, depth, found_on, host, status FROM urls"
 _COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id),
     count(*) FILTER (WHERE status IS 'turned_away') FROM urls
@@ -48,6 +44,12 @@ typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
     OR typeof(host) != 'text' OR typeof(depth) != 'integer'
     OR typeof(priority) NOT IN ('integer', 'real')
 """
+#: The columns of SELECT, how a row ended, and whether it is strange.
+_ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects, ({_STRANGE}) FROM urls"  # noqa: S608
+#: What is needed of plain rows.
+_FEW_COLUMNS = f"SELECT id, url, depth, found_on, ({HAS_FORM}), status IS NULL FROM urls"  # noqa: S608
+#: How many rows wait for each host; quickly with the index.
+_BY_HOST = "SELECT host, count(*) FROM urls WHERE status IS NULL GROUP BY host"
 _BEFORE_ALL = -(2**63)
 #: The number in the KeyLog of all commits before this process.
 _EARLIER = 0
@@ -117,8 +119,9 @@ def recover(
             repair(change, number, outcome)
         # No seal protects the index.
         change("DROP INDEX IF EXISTS waiting")
-        if found.by_host:
+        if waiting > window:
             change(INDEX)
+            found.by_host.update(dict(store.rows(_BY_HOST)))
     # Not before the strikes are committed: they would be lost with the transaction.
     store.marker.clear_all()
     ids_above(last or 0)
@@ -150,7 +153,6 @@ def _read_all(store: Store, reader: _Reader) -> None:
     """Read every row, and write their keys to the log anew."""
     store.keys.clear()
     reader.log = store.keys
-    reader.strange = {number for (number,) in store.rows(f"{_IDS} WHERE {_STRANGE}")}
     for some in _chunks(store, f"{_ROWS} WHERE id > ? ORDER BY id"):
         reader.read(some)
 
@@ -160,12 +162,9 @@ def _read_quickly(store: Store, reader: _Reader, *, keep: bool) -> None:
     for keys in store.keys.chunks():
         reader.see(keys)
     plain = _PLAIN_DONE if keep else _PLAIN
-    strange = store.rows(f"{_IDS} WHERE NOT {plain} AND ({_STRANGE})")
-    reader.strange = {number for (number,) in strange}
     for some in _chunks(store, f"{_ROWS} WHERE NOT {plain} AND id > ? ORDER BY id"):
         reader.read(some)
-    for some in _chunks(store, f"{_FEW_COLUMNS} WHERE {plain} AND id > ? ORDER BY id"):
-        reader.count_plain(some)
+    reader.count_plain(_chunks(store, f"{_FEW_COLUMNS} WHERE {plain} AND id > ? ORDER BY id"))
 
 
 def _chunks(store: Store, query: str) -> Iterator[list[Values]]:
@@ -188,8 +187,6 @@ class _Reader:
         self.repairs: list[tuple[int, Outcome | None]] = []
         self._found = found
         self._traps = traps
-        #: Rows that are damaged although their seal is right.
-        self.strange: set[int] = set()
         self._keep = keep
         #: Where the keys of the rows are written; None if they are there, and seen, already.
         self.log: KeyLog | None = None
@@ -199,34 +196,31 @@ class _Reader:
     def see(self, keys: list[bytes]) -> None:
         self._found.seen.update(keys)
 
-    def count_plain(self, rows: list[Values]) -> None:
+    def count_plain(self, chunks: Iterable[list[Values]]) -> None:
         """Count rows of which some columns are enough: they are plain, and not kept in memory."""
-        count_trap, by_host, waiting = self._traps.count, self._found.by_host, 0
-        for _, url, depth, found_on, host, status in rows:
-            count_trap(url, depth, found_on)
-            if status is None:
-                by_host[host] += 1
-                waiting += 1
-        self._count(len(rows), len(rows) - waiting)
+        self._traps.count_all(self._counted(chunks))
+
+    def _counted(self, chunks: Iterable[list[Values]]) -> Iterator[list[Values]]:
+        for rows in chunks:
+            self._count(len(rows), len(rows) - sum(row[5] for row in rows))
+            yield rows
 
     def read(self, rows: list[Values]) -> None:
-        hashed, count_trap, strange = mmh3.hash, self._traps.count, self.strange
+        hashed, count_trap = mmh3.hash, self._traps.count
         keys: list[bytes] = []
-        by_host, done = self._found.by_host, 0
+        done = 0
         for values in rows:
-            number, key, url, host, depth, _, found_on = values[:7]
-            its_seal, progress, status, reason, end_seal, to = values[8:]
-            is_whole = its_seal == hashed(repr(values[:8])) and number not in strange
+            number, key, url, _, depth, _, found_on = values[:7]
+            its_seal, progress, status, reason, end_seal, to, is_strange = values[8:]
+            is_whole = its_seal == hashed(repr(values[:8])) and not is_strange
             is_plain = is_whole and not (progress or to)
             if is_plain and status is None:
                 if self._keep:
                     self._found.waiting.append(Row(*values[:10]))
-                else:
-                    by_host[host] += 1
             elif is_plain and status == "done" and end_seal == seal(number, status, reason, to):
                 done += 1
             else:
-                self._read_one(Row(*values[:10]), *values[10:])
+                self._read_one(Row(*values[:10]), *values[10:14], is_whole=is_whole)
                 continue
             keys.append(key)
             count_trap(url, depth, found_on)
@@ -236,8 +230,9 @@ class _Reader:
             self._other_keys.clear()
         self._count(len(keys), done)
 
-    def _read_one(self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any) -> None:
-        is_whole = row.is_whole and row.id not in self.strange
+    def _read_one(
+        self, row: Row, status: Any, reason: Any, end_seal: Any, to: Any, *, is_whole: bool
+    ) -> None:
         if is_whole and status == TURNED_AWAY:
             self._found.turned_away.add(turned_away_key(row.key, reason))
             self._found.ledger.sample(str(reason), row.url)
@@ -253,10 +248,10 @@ class _Reader:
             row, hops = self._followed(row, to)
         self._see(row, hops, is_whole=is_whole)
         self._found.ledger.admit()
-        if outcome is None:
-            self._wait(row)
-        else:
+        if outcome is not None:
             self._found.ledger.settle(outcome, str(row.url))
+        elif self._keep:
+            self._found.waiting.append(row)
 
     def _set_aside(self, row: Row, outcome: Outcome | None) -> Outcome:
         """Return the outcome of a damaged row: one that had not ended has failed."""
@@ -295,12 +290,6 @@ class _Reader:
         ledger.admitted += admitted
         ledger.pending += admitted - done
         ledger.done += done
-
-    def _wait(self, row: Row) -> None:
-        if self._keep:
-            self._found.waiting.append(row)
-        else:
-            self._found.by_host[row.host] += 1
 
 
 def facts_of_hosts(store: Store) -> list[HostFacts]:

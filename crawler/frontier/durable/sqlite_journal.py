@@ -153,6 +153,9 @@ class SqliteJournal:
         self.commits.batch.moves.append(row)
         self.commits.changed()
 
+    def sends(self, _found: Request | Link, _url: str) -> bool:
+        return False
+
     def moves(self, _hop: Request) -> None:
         return None
 

@@ -1,12 +1,15 @@
 import datetime as dt
 import itertools
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier.admission.traps import TrapGuard
+from crawler.frontier.admission import traps
+from crawler.frontier.admission.traps import HAS_FORM, TrapGuard
 from crawler.testing import generated_site
 from crawler.url import canonicalize
 
@@ -277,3 +280,63 @@ def test_what_an_earlier_run_stored_may_be_no_url(max_pages_per_host):
 
     guard.count("")
     guard.count("no url")
+
+
+PARTS = ["day", "2031-05-17", "1999/12", "20260101", "?a=2", "&month=5", "%2F05", "/", "2024", "-7"]
+IDS = ["0a1b2c3d4e5f", "ffff0000aaaa1111", "123456789012", "averyveryverylongwordindeed"]
+stored_urls = st.builds(
+    lambda host, parts: f"http://{host}.example/{''.join(parts)}",
+    st.sampled_from("abc"),
+    st.lists(st.sampled_from(PARTS + IDS), max_size=5),
+)
+stored_rows = st.lists(
+    st.tuples(stored_urls, st.integers(0, 4), st.none() | stored_urls), max_size=30
+)
+
+
+def state(guard):
+    """Return all that *guard* has counted."""
+    chains = guard._chains
+    numbers = (guard._dates, guard._queries, chains._first_depths, chains._variants)
+    counted = [dict(each._old) | each._young for each in numbers]
+    return *counted, guard._hosts._hosts, guard._hosts._numbers, guard._pages
+
+
+def has_form(urls):
+    with closing(sqlite3.connect(":memory:")) as database:
+        return [
+            database.execute(f"SELECT {HAS_FORM} FROM (SELECT ? AS url)", (url,)).fetchone()[0]
+            for url in urls
+        ]
+
+
+@given(stored_rows, st.sampled_from([None, 2]), st.integers(1, 5))
+def test_many_urls_are_counted_at_once_as_they_are_one_by_one(rows, max_pages, size):
+    one_by_one, at_once = (TrapGuard(max_pages, max_chain=200) for _ in range(2))
+    forms = has_form([url for url, _, _ in rows])
+    known = [(0, *row, form) for row, form in zip(rows, forms, strict=True)]
+
+    for row in rows:
+        one_by_one.count(*row)
+    at_once.count_all(known[place : place + size] for place in range(0, len(known), size))
+
+    assert state(at_once) == state(one_by_one)
+
+
+def test_urls_on_any_number_of_hosts_are_counted_at_once(monkeypatch):
+    monkeypatch.setattr(traps, "_MOST_STARTS", 3)
+    one_by_one, at_once = TrapGuard(5), TrapGuard(5)
+    rows = [(n, f"http://h{n % 10}.example.org/{n}", 0, None, 0) for n in range(40)]
+
+    for row in rows:
+        one_by_one.count(row[1])
+    at_once.count_all([rows[:20], rows[20:]])
+
+    assert state(at_once) == state(one_by_one)
+
+
+@given(st.text("012389-/_.%&?2Fa=x", max_size=20))
+def test_every_url_with_a_date_or_a_query_has_a_form(text):
+    counts = "?" in text or traps._DATE.search(text) is not None
+
+    assert has_form([text])[0] or not counts

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from contextlib import closing
 from random import Random
 
@@ -16,6 +17,7 @@ from crawler.frontier.durable.store import Store
 from .conftest import Life, answer, take
 
 NEVER, ALWAYS = 10**9, 1
+_WAITING = "SELECT host FROM urls WHERE status IS NULL"
 
 
 def crawl(life, chance, steps):
@@ -42,7 +44,10 @@ def crawl(life, chance, steps):
 def read(path, window, many):
     """Return all that a store is read to, and what its filter takes for seen."""
     with closing(Store(path / "state.db")) as store:
-        found = recover(store, TrapGuard(), Fingerprint(), window=window, many=many)
+        traps = TrapGuard(max_pages_per_host=50)
+        found = recover(store, traps, Fingerprint(), window=window, many=many)
+        by_host = Counter(host for (host,) in store.rows(_WAITING)) if window == 0 else Counter()
+        assert found.by_host == by_host
         keys = [key for (key,) in store.rows("SELECT key FROM urls ORDER BY id")]
         hops = [
             found.fingerprint.of(url)
@@ -51,7 +56,8 @@ def read(path, window, many):
         ]
     seen = [key in found.seen for key in keys + hops]
     waiting = sorted(found.waiting)
-    return seen, waiting, found.by_host, found.counts, found.figures, found.damaged
+    counted = traps._queries._young, traps._dates._young, traps._pages
+    return seen, waiting, found.by_host, found.counts, found.figures, found.damaged, counted
 
 
 def is_covered(path):

@@ -67,3 +67,23 @@ def test_a_wake_before_the_sleep_does_not_shorten_it(wakeup, sleeper):
     wakeup.wake()
 
     assert is_asleep(sleeper())
+
+
+def test_a_time_that_has_passed_wakes_nobody_later(wakeup, sleeper):
+    with gevent.Timeout(120):
+        wakeup.sleep(0.0, 0.001)
+    greenlet = sleeper(until=None)
+    gevent.sleep(0.01)
+
+    assert is_asleep(greenlet)
+
+
+def test_who_is_woken_early_leaves_no_timer(wakeup, sleeper):
+    greenlet = sleeper(until=0.01)
+    wakeup.wake()
+    greenlet.join(120)
+    other = sleeper(until=None)
+    gevent.sleep(0.05)
+
+    assert greenlet.dead
+    assert is_asleep(other)
