@@ -21,11 +21,11 @@ from typing import Any
 import gevent
 
 from ..cluster.embedded_server import EmbeddedServer
-from ..cluster.job_record import control_job, create_job
+from ..cluster.job_record import SHARDS_EACH, control_job, create_job
 from ..cluster.redis import connect
 from ..cluster.status import job_status
-from .crawl import OURS, sample
-from .measuring.child import SERVER, BenchError, Child
+from .crawl import OURS, crawled
+from .measuring.child import SERVER, BenchError, Child, pin
 from .measuring.report import Report, Samples, Target, ratio, spread, table, text, times
 from .measuring.rounds import interleaved
 from .sites.served_site import ServedSite, served
@@ -36,6 +36,9 @@ ONE, IDLE = "one process with a job", "1 scheduler, paused"
 #: Targets: times the CPU of one process; µs of CPU, commands and bytes of the server; seconds.
 MOST_TIMES, MOST_US, MOST_COMMANDS, MOST_BYTES = 1.15, 10.0, 0.1, 60.0
 MOST_FINISH, MOST_TAKEOVER, MOST_IDLE = 3.0, 15.0, 0.001
+#: Of each row, what is divided by the number of pages; and how much smaller the smaller site is.
+_COSTS = ("cpu_us", "collector_us", "server_us", "commands")
+_SMALLER = 4
 _CONCURRENCY = 64
 _TIMEOUT = 900.0
 _IDLE_SECONDS = 10.0
@@ -54,11 +57,12 @@ def run(
 ) -> Report:
     """Crawl a site by one process and by clusters, interleaved; then see what waiting costs."""
     names = {f"{number} scheduler{'s' * (number > 1)}": number for number in schedulers}
-    with served(Shape(pages, hosts=hosts, absolute=True)) as site:
+    small = Shape(max(1, pages // _SMALLER), hosts=max(1, hosts // _SMALLER), absolute=True)
+    with served(small) as start, served(Shape(pages, hosts=hosts, absolute=True)) as site:
         rows, failures = interleaved(
             [ONE, *names],
             repeats,
-            lambda name: _crawl(site, names[name]) if name in names else _one(site),
+            lambda name: _sample(start, site, names.get(name)),
             show_progress,
         )
         show_progress(IDLE)
@@ -67,22 +71,41 @@ def run(
     return Report("cluster", setting, rows, _targets(rows, [*names]), (), failures)
 
 
+def _sample(start: ServedSite, site: ServedSite, schedulers: int | None) -> dict[str, float]:
+    """
+    Crawl two sites that differ in size only; return what a page more costs.
+
+    So what a process needs to begin and to end does not count, however few pages there are.
+    """
+    few, many = (_crawl(one, schedulers) if schedulers else _one(one) for one in (start, site))
+    more = many["pages"] - few["pages"]
+    costs = {name: (many.pop(name) - few[name]) / more for name in _COSTS if name in many}
+    return costs | many
+
+
 def _one(site: ServedSite) -> dict[str, float]:
-    return sample(site, OURS, _CONCURRENCY)
+    found = crawled(site, OURS, _CONCURRENCY)
+    return {
+        "pages": found["pages"],
+        "cpu_us": found["cpu"] * 1e6,
+        "pages_per_second": found["pages"] / found["seconds"],
+        "rss_mb": found["rss"],
+    }
 
 
 def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
-    """Crawl *site* with so many schedulers; return the cost of a page of each part."""
+    """Crawl *site* with so many schedulers; return the costs of all pages, and of a URL in memory."""
     with TemporaryDirectory(prefix="crawler-bench-") as folder, EmbeddedServer(folder) as server:
-        create_job(server.url, _JOB, {})
+        create_job(server.url, _JOB, {}, shards=schedulers * SHARDS_EACH)
         where = {"redis": server.url, "name": _JOB}
+        pin(SERVER, server.pid or 0)
         site.counts()
         before = _server_cost(server.url)
         crawling = [_child("work", where | {"url": site.shape.url(0)}) for _ in range(schedulers)]
         running = [gevent.spawn(one.run, _TIMEOUT) for one in crawling]
-        collecting = gevent.spawn(_child("collect", where, SERVER).run, _TIMEOUT)
         measured: list[dict[str, Any]] = [one.get() for one in running]
-        collected: dict[str, Any] = collecting.get()
+        # Behind them: what keeps the other core busy as well makes their own work cost more.
+        collected: dict[str, Any] = _child("collect", where).run(_TIMEOUT)
         after = _server_cost(server.url)
         found, _ = site.counts()
         if found != site.shape.pages:
@@ -91,12 +114,13 @@ def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
         stored = job_status(server.url, _JOB)
     seconds = max(one["seconds"] for one in measured)
     return {
-        "cpu_us": sum(one["cpu"] for one in measured) / found * 1e6,
+        "pages": found,
+        "cpu_us": sum(one["cpu"] for one in measured) * 1e6,
         "pages_per_second": found / seconds,
         "rss_mb": max(one["rss"] for one in measured),
-        "collector_us": collected["cpu"] / found * 1e6,
-        "server_us": (after["cpu"] - before["cpu"]) / found * 1e6,
-        "commands": (after["commands"] - before["commands"]) / found,
+        "collector_us": collected["cpu"] * 1e6,
+        "server_us": (after["cpu"] - before["cpu"]) * 1e6,
+        "commands": after["commands"] - before["commands"],
         "bytes": stored["redis_bytes"] / stored["urls"]["admitted"],
         "finish_s": max(one["ended"] for one in measured) - last,
     }
@@ -106,7 +130,7 @@ def _without_work(url: str) -> dict[str, float]:
     """Return what a scheduler takes that waits, and how long it takes to have the shards of a dead one."""
     with TemporaryDirectory(prefix="crawler-bench-") as folder, EmbeddedServer(folder) as server:
         create_job(server.url, _JOB, {})
-        control_job(server.url, _JOB, "paused")
+        control_job(server.url, _JOB, "pause")
         where = {"url": url, "redis": server.url, "name": _JOB}
         found = _child("idle", where | {"seconds": _IDLE_SECONDS}).run(_TIMEOUT)
         with subprocess.Popen(

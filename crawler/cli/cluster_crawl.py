@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from ..spider import Spider
 
 
+#: What join_and_work() returns if the job wants this process to start again.
+RESTART = -1
+
+
 def spider_of(what: Sequence[str], arguments: Sequence[str]) -> Spider:
     """Return the spider in a file, or the one that crawls the pages below URLs."""
     if len(what) == 1 and "://" not in what[0]:
@@ -102,4 +106,6 @@ def _work(member: Member, spider: Spider, settings: Settings) -> int:
         raise ClusterError(str(result.failure))
     if interrupts.second.is_set():
         return EXIT_CODE
+    if member.is_restarting and not interrupts.first.is_set():
+        return RESTART
     return 0 if member.status == "finished" else 3

@@ -44,6 +44,7 @@ def run_here(
 ) -> NoReturn:
     """Crawl with several schedulers and a server of their own in the job directory, and exit."""
     from ..cluster.embedded_server import EmbeddedServer
+    from ..cluster.job_record import SHARDS_EACH
 
     for field, option in _UNSUPPORTED.items():
         if getattr(options, field) not in (None, ()):
@@ -56,7 +57,8 @@ def run_here(
         shutil.rmtree(data, ignore_errors=True)
     with EmbeddedServer(data) as server:
         places = (str(folder), options.write_to, options.append_to)
-        code, summary, rows = crawl.run(server.url, places)
+        shards = schedulers * SHARDS_EACH
+        code, summary, rows = crawl.run(server.url, places, shards=shards)
     show(summary, rows, as_json=options.as_json)
     sys.exit(code)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..data import Link, Links, Request, with_login
+from ..data import Link, Links, Request
 from ..frontier import Taken
 from ..frontier.contract import ShardContract
-from ..serialization import request_from_dict, request_to_dict
-from ..url import resolve_or_keep
+from ..serialization import request_from_dict
 from .batch import SealedBatch
 from .blob import unpack
 from .journal import OTHER_SHARD, ClusterJournal
 from .shards import ShardMap
 from .strikes import Strike
+
+#: Requests that are fetched in more than a moment.
+_ENOUGH = 100
 
 
 class ActiveShard:
@@ -69,39 +71,18 @@ class ActiveShard:
         self, found: Request | Link, page: Taken | None = None, *, is_awaited: bool = False
     ) -> str | None:
         """Let *found*, which was found in this shard, in here; or send it to its own shard."""
-        target = self._shards.of(found.url)
-        if target is None or target == self.number:
-            if is_awaited and page is None and isinstance(found, Request):
-                return self.frontier.admit_guest(found)
-            return self.frontier.admit(found, page, is_awaited=is_awaited)
-        if is_awaited:
+        if is_awaited and self._shards.of(found.url) not in (None, self.number):
             return OTHER_SHARD
-        if isinstance(found, Request):
-            self.journal.send(target, {"request": request_to_dict(found)})
-        else:
-            self._send(target, Links([found.url], found.depth, found.found_on or found.url))
-        return None
-
-    def admit_many(self, links: Links, page: Taken | None) -> None:
-        """Let in the links of one of its pages that lead here; send the others to their shards."""
-        if links.refusal:
-            self.frontier.admit_many(links, page)
-            return
-        for target, hrefs in self._shards.split(links).items():
-            some = Links(hrefs, links.depth, links.found_on)
-            if target is None or target == self.number:
-                self.frontier.admit_many(some, page)
-            else:
-                self._send(target, some)
+        if is_awaited and page is None and isinstance(found, Request):
+            return self.frontier.admit_guest(found)
+        return self.frontier.admit(found, page, is_awaited=is_awaited)
 
     def receive(self, entry: str, blob: bytes) -> None:
         """Let in what an *entry* of its inbox has, and note in the same step that it was read."""
         for what in unpack(blob):
             if isinstance(what, list):
-                depth, found_on, hrefs = what
-                for url in hrefs:
-                    link = Link(url, depth, found_on)
-                    self.frontier.admit(with_login(link) if "@" in url else link)
+                depth, found_on, urls = what
+                self.frontier.admit_many(Links(urls, depth, found_on))
             elif "strike" in what:
                 self.journal.struck(Strike(*what["strike"]))
             elif "ask" in what:
@@ -122,22 +103,20 @@ class ActiveShard:
     def answered(self, batch: SealedBatch) -> None:
         """Note that *batch* is in Redis."""
         self.seq = batch.seq
-        self.journal_bytes += len(batch.args[3])
+        self.journal_bytes += len(batch.rows)
         self.begun = batch.begun
-        kept = str(batch.args[4])
-        if kept:
-            self.read = [entry for entry in self.read if _is_after(entry, kept)]
+        if batch.keep_from:
+            self.read = [entry for entry in self.read if _is_after(entry, batch.keep_from)]
 
     def drop(self) -> None:
         self.is_dropped = True
         self.journal.drop()
         self.frontier.close()
 
-    def _send(self, target: int, links: Links) -> None:
-        resolved = (resolve_or_keep(links.found_on, href) for href in links.urls)
-        new = [url for url in resolved if self.journal.sent.add(url, links.depth)]
-        if new:
-            self.journal.send(target, [links.depth, links.found_on, new])
+
+def has_enough(shards: Iterable[ActiveShard]) -> bool:
+    """Return whether so much waits in *shards* that their process needs no links for a moment."""
+    return sum(len(shard.frontier.view) for shard in shards) >= _ENOUGH
 
 
 def _is_after(entry: str, kept: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from .blob import pack
+from ..data import Link
+from .blob import as_text, pack
 from .fold import Row
 
 
@@ -14,26 +14,46 @@ class ShardBatch:
     """
     The next batch of one shard.
 
-    *rows* go to its journal, *log* to the collector, *outbox* has by target shard what goes to
-    the inboxes of others. *keep_from* is the first entry of its own inbox that was not read.
+    *rows* go to its journal, *log*, as texts, to the collector, *outbox* has by target shard what goes to
+    the inboxes of others, and *links* the URLs that do, by target, depth and page. *keep_from* is
+    the first entry of its own inbox that was not read.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
-        self.log: list[Any] = []
+        self.log: list[str] = []
+        self.log_bytes = 0
         self.outbox: dict[int, list[Any]] = {}
+        self.links: dict[tuple[int, int, str], list[str]] = {}
         self.keep_from = ""
         self.inbox_bytes = 0
-        self.steps = 0
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.log or self.outbox or self.keep_from)
+        return bool(self.rows or self.log or self.outbox or self.links or self.keep_from)
+
+    def add_end(self, entry: str) -> int:
+        """Add a page that has ended, for the collector; return its size."""
+        self.log.append(entry)
+        self.log_bytes += len(entry)
+        return len(entry)
+
+    def send_link(self, target: int, link: Link) -> None:
+        """Put *link* into the inbox of the shard *target*, beside the others of its page."""
+        page = (target, link.depth, link.found_on or link.url)
+        self.links.setdefault(page, []).append(link.url)
 
     def read(self, entry: str, size: int) -> None:
         """Note that the *entry* of the inbox, of *size* bytes, was read: its links are in the rows."""
         stamp, _, number = entry.partition("-")
         self.keep_from = f"{stamp}-{int(number) + 1}"
         self.inbox_bytes += size
+
+    def sent(self) -> dict[int, list[Any]]:
+        """Return by target all that goes to the inboxes of others."""
+        found = dict(self.outbox)
+        for (target, depth, page), urls in self.links.items():
+            found.setdefault(target, []).append([depth, page, urls])
+        return found
 
 
 class SealedBatch:
@@ -48,18 +68,15 @@ class SealedBatch:
         counts: Mapping[str, Any],
     ) -> None:
         self.shard = shard
+        self.token = token
         self.seq = seq
-        self.steps = batch.steps
         self.begun = counts.get("frontier", {}).get("begun", 0)
-        self.targets = {target: pack(links) for target, links in batch.outbox.items()}
+        self.pending: int = counts["counts"]["pending"]
+        self.keep_from = batch.keep_from
+        self.rows = pack(batch.rows)
+        self.sent = batch.sent()
+        self.log = batch.log
         self.args = [
-            shard,
-            token,
-            seq,
-            pack(batch.rows),
-            batch.keep_from,
-            batch.inbox_bytes,
-            counts["counts"]["pending"],
-            json.dumps(counts, separators=(",", ":")),
-            pack(batch.log) if batch.log else b"",
+            *(shard, token, seq, self.rows, batch.keep_from, batch.inbox_bytes, self.pending),
+            as_text(counts),
         ]

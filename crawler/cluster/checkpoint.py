@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..frontier.admission.fingerprint import SIZE
 from .blob import pack, unpack
 from .fold import Row, ShardState
+from .short_seen import SHORT
 
 #: Bytes of fingerprints, and number of rows, in one piece at most.
-_KEYS = 512 * 1024 // SIZE * SIZE
+_KEYS = 512 * 1024 // SHORT * SHORT
 _ROWS = 2_000
 #: The first byte of a piece: what it has.
 _SEEN, _OTHER = b"s", b"r"

@@ -252,11 +252,10 @@ class Collector:
 
     def _add(self, fields: dict[bytes, bytes]) -> int:
         """Add the ends and records of one call; return its size in the log."""
-        blobs = [blob for name, blob in fields.items() if name != b"call"]
-        for blob in blobs:
-            for request, outcome, answer, records in unpack(blob):
-                self._job.journal.commits.batch.add(self._step(request, outcome, answer, records))
-        return sum(map(len, blobs))
+        blob = fields[b"ends"]
+        for request, outcome, answer, records in unpack(blob):
+            self._job.journal.commits.batch.add(self._step(request, outcome, answer, records))
+        return len(blob)
 
     def _step(self, data: Any, outcome: Any, answer: Any, records: Any) -> Step:
         request = request_from_dict(data).replace(id=new_id())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import gevent
@@ -11,18 +12,21 @@ from gevent.event import Event
 from gevent.lock import Semaphore
 
 from ..errors import ClusterError, CrawlerError
-from .active_shard import ActiveShard
+from .active_shard import ActiveShard, has_enough
 from .batch import SealedBatch
+from .blob import pack, pack_texts
+from .keys import Keys
 from .server import Server
 
-#: Seconds and ended pages after which a call is sent, whichever comes first; the seconds are more
-#: if enough waits here, so that nobody is in need of links: fewer calls cost less.
+#: Seconds, ended pages and bytes of them after which a call is sent, whichever comes first; the seconds
+#: are more if enough waits here, so that nobody is in need of links: fewer calls cost less.
 _SECONDS = 0.05
-_MORE_SECONDS = 0.25
-_ENOUGH = 100
-GROUP = 64
-#: How many ended pages may wait for Redis before no more requests are taken.
-_MOST_UNWRITTEN = 256
+_MORE_SECONDS = 0.5
+GROUP = 256
+_GROUP_BYTES = 4 * 2**20
+#: How many ended pages, and bytes of them, may wait for Redis before no more requests are taken.
+_MOST_UNWRITTEN = 512
+_MOST_BYTES = 64 * 2**20
 #: Bytes that an inbox, and the log, may have before no more requests are taken; and seconds
 #: until Redis is asked again whether they still have.
 INBOX_BOUND = 32 * 2**20
@@ -41,18 +45,35 @@ class Call:
         self.id = secrets.token_hex(8)
         self.batches = dict(batches)
 
-    def args(
-        self, leases: int, life: str, bounds: tuple[int, int], *, looks: bool = False
-    ) -> list[Any]:
-        """Return the arguments of the script, which *looks* at all inboxes if asked."""
-        batches = self.batches.values()
-        targets = [(t, blob) for batch in batches for t, blob in batch.targets.items()]
-        numbers = [leases, len(self.batches), len(targets), *bounds, int(looks)]
-        return [
-            *(life, self.id, *numbers),
+    @property
+    def may_finish(self) -> bool:
+        """Whether no shard of the call has work left, or gives any to others."""
+        return not any(batch.pending or batch.sent for batch in self.batches.values())
+
+    def keys_and_args(
+        self, keys: Keys, life: str, bounds: tuple[int, int], *, looks: bool
+    ) -> tuple[list[str], list[Any]]:
+        """Return the keys and arguments of the script, which *looks* at all shards if asked."""
+        batches, sent = self.batches.values(), self._sent()
+        names = [keys.job, keys.log, keys.changes]
+        for number in self.batches:
+            names += (keys.leases[number], keys.inboxes[number], keys.journals[number])
+        for number in (*sent, *(range(len(keys.leases)) if looks else ())):
+            names += (keys.leases[number], keys.inboxes[number])
+        log = [entry for batch in batches for entry in batch.log]
+        return names, [
+            *(life, self.id, len(batches), len(sent), *bounds, pack_texts(log) if log else b""),
             *(value for batch in batches for value in batch.args),
-            *(value for target in targets for value in target),
+            *map(pack, sent.values()),
         ]
+
+    def _sent(self) -> dict[int, list[Any]]:
+        """Return by target what the inbox of each gets: one entry, for few commands of the server."""
+        found: dict[int, list[Any]] = {}
+        for batch in self.batches.values():
+            for target, what in batch.sent.items():
+                found.setdefault(target, []).extend(what)
+        return found
 
 
 class ClusterCommits:
@@ -91,34 +112,40 @@ class ClusterCommits:
         self._full = Event()
         self._written = Event()
         self._unwritten = 0
+        self._unwritten_bytes = 0
         self._closing = False
         self._writing = gevent.spawn(self._write_calls)
 
-    def changed(self, is_end: bool) -> None:
-        """Have the batches sent soon; *is_end* counts one more ended page."""
-        if is_end:
+    def changed(self, size: int) -> None:
+        """Have the batches sent soon; one more page of *size* bytes has ended, unless that is 0."""
+        if size:
             self._unwritten += 1
-            if self._unwritten >= GROUP:
+            self._unwritten_bytes += size
+            if self._unwritten >= GROUP or self._unwritten_bytes >= _GROUP_BYTES:
                 self._full.set()
         self._due.set()
 
     def wait_for_room(self) -> None:
         """Wait while more pages have ended than a crash may undo, or Redis has no space."""
-        while self._unwritten >= _MOST_UNWRITTEN and self.failure is None:
+        while self._is_behind and self.failure is None:
             self._written.clear()
             self._full.set()
             self._written.wait()
         self.has_space.wait()
 
+    @property
+    def _is_behind(self) -> bool:
+        return self._unwritten >= _MOST_UNWRITTEN or self._unwritten_bytes >= _MOST_BYTES
+
     def write(self) -> None:
         """Send what there is, and wait for the answer."""
         with self._turn:
-            self._unwritten = 0
+            self._unwritten = self._unwritten_bytes = 0
             self._due.clear()
             self._full.clear()
             try:
                 if self.failure is None:
-                    self._send(self._gather())
+                    self._send_all()
             except CrawlerError as error:
                 self._fail(error)
             finally:
@@ -146,23 +173,39 @@ class ClusterCommits:
 
     @property
     def _patience(self) -> float:
-        waiting = sum(len(shard.frontier.view) for shard in self._shards.values())
-        return _MORE_SECONDS if waiting >= _ENOUGH else _SECONDS
+        return _MORE_SECONDS if has_enough(self._shards.values()) else _SECONDS
 
-    def _gather(self) -> Call:
-        changed = [shard for shard in self._shards.values() if shard.journal.batch]
-        return Call({shard.number: shard.seal() for shard in changed})
+    def _send_all(self) -> None:
+        """Send all that there is now: in one call, unless that is too large for the server."""
+        changed = self._changed()
+        self._send(self._gather(changed))
+        while changed:
+            self._send(self._gather(changed))
+
+    def _changed(self) -> list[ActiveShard]:
+        return [shard for shard in self._shards.values() if shard.journal.batch]
+
+    def _gather(self, changed: list[ActiveShard]) -> Call:
+        """Return a call with the batches of the shards *changed*, which are removed from there."""
+        batches: dict[int, SealedBatch] = {}
+        size = 0
+        while changed and size < _GROUP_BYTES:
+            shard = changed.pop()
+            if shard.journal.batch:  # else it was dropped
+                size += shard.journal.batch.log_bytes
+                batches[shard.number] = shard.seal()
+        return Call(batches)
 
     def _send(self, call: Call) -> None:
         if not call.batches and self.has_space.is_set():
             return
-        keys = self._server.keys
-        names = [keys.job, keys.log, *keys.leases, *keys.inboxes, *keys.journals]
         while True:
-            looks = not (call.batches and self.has_space.is_set())
-            args = call.args(len(keys.leases), self._server.life, self._bounds, looks=looks)
+            looks = call.may_finish or not self.has_space.is_set()
+            names, args = call.keys_and_args(
+                self._server.keys, self._server.life, self._bounds, looks=looks
+            )
             state, *rest = self._server.patiently(
-                lambda args=args: self._server.call("commit", names, *args)  # type: ignore[misc]
+                partial(self._server.call, "commit", names, *args)
             )
             if state == b"OK":
                 self._answered(call, *rest)
@@ -181,13 +224,13 @@ class ClusterCommits:
         """Take a shard out of *call* that Redis knows otherwise, and drop it."""
         batch = call.batches.pop(number, None)
         shard = self._shards.get(number)
-        if shard is not None and (batch is None or shard.token == batch.args[1]):
+        if shard is not None and (batch is None or shard.token == batch.token):
             self._drop(shard)
 
     def _answered(self, call: Call, status: bytes | None, full: int) -> None:
         for number, batch in call.batches.items():
             shard = self._shards.get(number)
-            if shard is not None and shard.token == batch.args[1]:
+            if shard is not None and shard.token == batch.token:
                 shard.answered(batch)
         if full and not self._closing:
             self.has_space.clear()

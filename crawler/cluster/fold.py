@@ -47,7 +47,7 @@ class ShardState:
     What is outstanding in a shard, what was seen, and what is known of its hosts.
 
     *pending* has by number the row of each request, as one of kind "a" that is up to date. *seen*
-    are the fingerprints of all URLs that were admitted or redirected to, one behind the other.
+    are the short keys of all URLs that were admitted or redirected to, one behind the other.
     *recent* are URL, depth and page of those admitted last, *pages* the number of those before by
     host: traps are found by them. *strikes* counts the processes that a page, by its mark, has ended. *last* is the
     largest number that was given to a request.
@@ -67,7 +67,7 @@ class ShardState:
 def fold(
     state: ShardState, batches: Iterable[tuple[int, list[Row]]], key_of: Callable[[Row], bytes]
 ) -> ShardState:
-    """Apply *batches*, each with its number, to *state* and return it; *key_of* gives fingerprints."""
+    """Apply *batches*, each with its number, to *state* and return it; *key_of* gives short keys."""
     for seq, rows in batches:
         if seq != state.seq + 1:
             raise ValueError(f"batch {state.seq + 1} is missing before batch {seq}")

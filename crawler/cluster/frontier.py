@@ -95,10 +95,10 @@ class ClusterFrontier:
 
     def admit_many(self, links: Links, page: Taken | None = None) -> None:
         if page is not None:
-            self._owners[page].admit_many(links, page)
+            self._owners[page].frontier.admit_many(links, page)
             return
         for shard in islice(self.shards.values(), 1):  # any of them may count a URL of no page
-            shard.admit_many(links, None)
+            shard.frontier.admit_many(links, None)
 
     def leave_out(self, links: Links, page: Taken) -> None:
         self._owners[page].frontier.leave_out(links, page)
@@ -128,14 +128,14 @@ class ClusterFrontier:
 
     def _take_due(self) -> Taken | None:
         """Take from the shard that was taken from last, or the next one that has a request due."""
-        open_shards = self._open_shards()
+        shards = list(self.shards.values())
         start = self._next_shard
-        for n in range(len(open_shards)):
-            place = (start + n) % len(open_shards)
-            taken = self._take_from(open_shards[place])
+        for n in range(len(shards)):
+            place = (start + n) % len(shards)
+            taken = None if shards[place].is_draining else self._take_from(shards[place])
             if taken is not None:
                 self._next_shard = place
-                self._owners[taken] = open_shards[place]
+                self._owners[taken] = shards[place]
                 if not taken.is_robots:
                     self._on_begin(taken.request)
                 return taken
@@ -192,6 +192,11 @@ class ClusterFrontier:
     def _forget(self, taken: Taken) -> None:
         if taken.is_over:
             del self._owners[taken]
+
+    def recall(self, shard: ActiveShard | None = None) -> None:
+        """Have the transfers of *shard*, or of all, closed: its hosts may be another's now."""
+        owners = self._owners
+        self.events.on_recall(lambda taken: shard is None or owners.get(taken) is shard)
 
     # -- the whole ----------------------------------------------------------------------------
 

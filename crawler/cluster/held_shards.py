@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 import gevent
 
@@ -34,7 +35,8 @@ class HeldShards:
     Loads shards that were claimed, gives them back, and drops those that are another's now.
 
     *active* has by its number each shard that is worked on. *on_drop* is called with each
-    request that is refused before it was taken, *on_load* with each shard that was loaded.
+    request that is refused before it was taken, *on_load* with each shard that was loaded, *on_forget*
+    with each that is not ours any more.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class HeldShards:
         self.commits.on_answer = self.checkpoints.look
         self.on_drop: Callable[[Request, Outcome], object] = _ignore
         self.on_load: Callable[[ActiveShard], object] = bool
+        self.on_forget: Callable[[ActiveShard], object] = bool
         self.maker: ShardMaker
         self._server = server
         self._record = record
@@ -59,9 +62,15 @@ class HeldShards:
         #: Shards that were dropped while requests of them were still in flight.
         self._orphans: list[ActiveShard] = []
 
-    @property
-    def done(self) -> int:
-        return sum(shard.frontier.view.counts().done for shard in list(self.active.values()))
+    def figures(self) -> dict[str, Any]:
+        """Return what the other processes see of the shards of this one; a thread calls it."""
+        shards = list(self.active.values())
+        return {
+            "shards": len(shards),
+            "done": sum(shard.frontier.view.counts().done for shard in shards),
+            "in_flight": sum(shard.taken for shard in shards),
+            "held": sorted(shard.number for shard in shards),
+        }
 
     def load(self, number: int, token: str, seq: int) -> None:
         """Fold the journal of a shard that was claimed, and begin to take from it."""
@@ -80,7 +89,7 @@ class HeldShards:
             shard.admit(request)
             sent += 1
         shard.journal.batch.rows.append(["s", sent])
-        self.commits.changed(False)
+        self.commits.changed(0)
         self.commits.write()
         if not shard.is_dropped:
             self._give_back(shard)
@@ -157,6 +166,7 @@ class HeldShards:
             del self.active[shard.number]
             self._leases.mine.pop(shard.number, None)
             self._orphans.append(shard)
+        self.on_forget(shard)
         shard.drop()
         self._wakeup.wake()
 

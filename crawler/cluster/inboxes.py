@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import gevent
 from gevent.event import Event
 
 from ..errors import RedisAway
-from .active_shard import ActiveShard
+from .active_shard import ActiveShard, has_enough
 from .server import Server
 
 log = logging.getLogger(__name__)
@@ -17,19 +18,25 @@ log = logging.getLogger(__name__)
 _BLOCK = 5000
 _COUNT = 20
 _AWAY_WAIT = 0.2
+#: Seconds that entries are gathered if enough requests wait: fewer reads cost less.
+_GATHER = 0.5
 
 
 class Inboxes:
     """
-    Reads the inboxes of all *shards*, on a connection of its own.
+    Reads the inboxes of all *shards*, on a connection of its own; and sees changes of the job's status.
 
     They are always read: admission is elastic, so two schedulers with full inboxes cannot
-    block each other.
+    block each other. *on_change* is called when the status may have changed.
     """
 
-    def __init__(self, server: Server, shards: dict[int, ActiveShard]) -> None:
+    def __init__(
+        self, server: Server, shards: dict[int, ActiveShard], on_change: Callable[[], object]
+    ) -> None:
         self._server = server
         self._shards = shards
+        self._on_change = on_change
+        self._last_change = "0-0"
         self._has_shards = Event()
         #: Whether a read waits for entries, of the shards that there were when it began.
         self._is_waiting = False
@@ -54,17 +61,24 @@ class Inboxes:
                 self._has_shards.wait()
             try:
                 self._read_once()
+                if has_enough(self._shards.values()):
+                    gevent.sleep(_GATHER)
             except RedisAway:
                 gevent.sleep(_AWAY_WAIT)
 
     def _read_once(self) -> None:
         names = self._server.keys.inboxes
         asked = {names[shard.number].encode(): shard for shard in list(self._shards.values())}
+        changes = self._server.keys.changes.encode()
         after = {name: shard.last_read for name, shard in asked.items()}
+        after[changes] = self._last_change
         self._is_waiting = True
         found = self._server.ask(lambda c: c.xread(after, count=_COUNT, block=_BLOCK))
         self._is_waiting = False
         for name, some in found or ():
             for entry, fields in some:
-                if not asked[name].is_dropped:
+                if name == changes:
+                    self._last_change = entry.decode()
+                    self._on_change()
+                elif not asked[name].is_dropped:
                     asked[name].receive(entry.decode(), fields[b"links"])

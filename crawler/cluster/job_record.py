@@ -20,7 +20,11 @@ from .server_check import findings, server_facts
 
 #: The default number of shards, and of seconds that a lease lasts.
 SHARDS = 32
+#: Shards of a scheduler, where all of them are known: each costs a little with every commit.
+SHARDS_EACH = 8
 TTL = 10.0
+#: What a job can be asked, and the status that it has then; a restart keeps its status.
+COMMANDS = {"pause": "paused", "resume": "running", "restart": "", "stop": "stopped"}
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,15 @@ def find_job(url: str, name: str) -> JobRecord | None:
     )
 
 
-def control_job(url: str, name: str, status: str) -> str:
-    """Set the status of a job that is not finished; return the one before, "" if there is no job."""
+def control_job(url: str, name: str, command: str, who: str = "command line") -> str:
+    """
+    Send a command of COMMANDS to a job that is not finished; return the status before.
+
+    The status is "" if there is no such job. A scheduler obeys whenever it sees the command.
+    """
+    keys, args = Keys(name), (command, COMMANDS[command], who)
     with closing(connect(url)) as client, errors_of(url):
-        before: bytes = SCRIPTS.call(client, "control", [Keys(name).job], status)
+        before: bytes = SCRIPTS.call(client, "control", [keys.job, keys.here, keys.changes], *args)
     return before.decode()
 
 

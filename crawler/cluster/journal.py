@@ -12,7 +12,6 @@ from .. import url as urls
 from ..data import Link, Request
 from ..errors import ClusterError, InvalidURL
 from ..frontier import Fingerprint, Outcome, TrapGuard, UrlCounts, refused
-from ..frontier.admission.fingerprint import SIZE
 from ..frontier.admission.seen import Seen, make_seen
 from ..frontier.budget import CUT_OFF
 from ..frontier.durable.awaited import AwaitedRequests
@@ -27,8 +26,10 @@ from ..frontier.ledger import Ledger
 from ..frontier.outcome import MOVED
 from ..serialization import request_to_dict
 from .batch import ShardBatch
+from .blob import as_text
 from .fold import Row, ShardState, admitted, request_of, robots_body, robots_row, waits_again
 from .shards import SentLinks, ShardMap
+from .short_seen import SHORT, ShortSeen, split
 from .spilled_queues import WINDOW, SpilledQueues
 from .strikes import ShardMarks, Strike, Strikes
 
@@ -40,6 +41,8 @@ _LEAST = 50_000
 _CRAWL_DELAY = re.compile(rb"(?im)^[ \t]*crawl-delay[ \t]*:[ \t]*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
 #: The most seconds of a Crawl-delay that a host rests first in a shard that was loaded.
 _LONGEST_DELAY = 300.0
+#: Figures of the frontier that are among the counts, or never change.
+_NEEDLESS = ("scope", "turned_away", "found_nearer")
 #: The reason of a fetch for a callback that leads to a host of another shard.
 OTHER_SHARD = "other_shard"
 
@@ -51,7 +54,7 @@ class ClusterJournal:
     What the frontier decides, what its pages have produced, and what goes to other shards is
     gathered in *batch*. Nothing leaves a batch except with its shard: after drop(), nothing
     that is recorded here is ever sent. *on_change* is called when there is something to commit,
-    with whether a page has ended.
+    with the size of the page that has ended, if one has.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class ClusterJournal:
         fingerprint: Fingerprint,
         now: Callable[[], float],
         outputs: Outputs | None = None,
-        on_change: Callable[[bool], object] = bool,
+        on_change: Callable[[int], object] = bool,
         wait: Callable[[], object] = bool,
         least_rest: float = 0.0,
         duplicate_filter: str = "bloom",
@@ -73,7 +76,7 @@ class ClusterJournal:
     ) -> None:
         self.shard = shard
         self.batch = ShardBatch()
-        self.sent = SentLinks()
+        self._sent = SentLinks()
         self._shards = shards
         self._state = state
         self._counts = counts
@@ -95,7 +98,8 @@ class ClusterJournal:
     def figures(self) -> dict[str, Any]:
         """Return the counts of the shard, absolute, as the next holder needs them."""
         found = {name: figures() for name, figures in self._figures.items()}
-        found.get("frontier", {}).pop("scope", None)  # that of the job never changes
+        for name in _NEEDLESS:
+            found.get("frontier", {}).pop(name, None)
         return found
 
     def seal(self) -> ShardBatch:
@@ -111,12 +115,12 @@ class ClusterJournal:
     def read(self, entry: str, size: int) -> None:
         """Note that an *entry* of the inbox was read; it must be committed even if it had nothing new."""
         self.batch.read(entry, size)
-        self._on_change(False)
+        self._on_change(0)
 
     def send(self, target: int, what: Any) -> None:
         """Put *what* into the inbox of the shard *target*, with the next batch."""
         self.batch.outbox.setdefault(target, []).append(what)
-        self._on_change(False)
+        self._on_change(0)
 
     # -- Journal ------------------------------------------------------------------------------
 
@@ -150,7 +154,7 @@ class ClusterJournal:
         self, found: Request | Link, _key: bytes, host: str, awaited_by: str | None
     ) -> Request:
         if isinstance(found, Link):
-            found = Request(found.url, depth=found.depth, found_on=found.found_on)
+            return self._admitted_link(found)
         if awaited_by is not None:
             self._awaited.add(found.id, awaited_by, host)
             if awaited_by == found.id:  # its page is in another shard, and ends by itself
@@ -161,6 +165,11 @@ class ClusterJournal:
         self._add(admitted(number, request))
         return request
 
+    def _admitted_link(self, link: Link) -> Request:
+        number, self._next = self._next, self._next + 1
+        self._add(["a", number, link.url, link.depth, 0, link.found_on, None])
+        return Request(link.url, depth=link.depth, found_on=link.found_on, id=f"{number:x}")
+
     def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
         """Do nothing: the counts have it."""
 
@@ -169,6 +178,18 @@ class ClusterJournal:
 
     def found_nearer(self, request: Request, _host: str) -> None:
         self._add(["m", _number(request), request.depth, request.found_on])
+
+    def sends(self, found: Request | Link, url: str) -> bool:
+        target = self._shards.of(url)
+        if target is None or target == self.shard:
+            return False
+        if isinstance(found, Request):
+            self.send(target, {"request": request_to_dict(found)})
+        elif self._sent.add(url, found.depth):
+            if not self.batch.links:
+                self._on_change(0)
+            self.batch.send_link(target, found)
+        return True
 
     def moves(self, hop: Request) -> Outcome | None:
         target = self._shards.of(hop.url)
@@ -193,19 +214,16 @@ class ClusterJournal:
         request, outcome = end.request, end.outcome
         entry = _log_entry(end, self._outputs.collect(request.id))
         if request.id not in self._awaited:
-            for step in self._awaited.page_ended(request.id):
-                self.batch.log.append(step.output)
-            self.batch.log.append(entry)
-            self.batch.steps += 1
+            size = sum(self.batch.add_end(s.output) for s in self._awaited.page_ended(request.id))
             self.batch.rows.append(["e", _number(request)])
-            self._on_change(True)
+            self._on_change(size + self.batch.add_end(entry))
         elif self._awaited.is_useless(request.id) or (
             outcome.status == "refused" and outcome.reason in CUT_OFF
         ):
             self._awaited.remove(request.id)
         elif not self._awaited.end(request.id, Step(output=entry)):
-            self.batch.log.append(entry)
-            self._on_change(False)
+            self.batch.add_end(entry)
+            self._on_change(0)
 
     def fetched_aside(self, request: Request) -> None:
         self._outputs.discard(request.id)
@@ -231,14 +249,16 @@ class ClusterJournal:
     # -- inside -------------------------------------------------------------------------------
 
     def _add(self, row: list[Any]) -> None:
+        if not self.batch.rows:
+            self._on_change(0)
         self.batch.rows.append(row)
-        self._on_change(False)
 
     def _seen(self) -> Seen:
         """Return a filter with all that was seen; the state needs it no more."""
         keys, self._state.seen = bytes(self._state.seen), bytearray()
-        seen = make_seen(self._duplicate_filter, max(len(keys) // SIZE * 2, _LEAST))
-        seen.update([keys[start : start + SIZE] for start in range(0, len(keys), SIZE)])
+        room = max(len(keys) // SHORT * 2, _LEAST)
+        seen = ShortSeen(make_seen(self._duplicate_filter, room))
+        seen.update(split(keys))
         return seen
 
     def _host_facts(self, now: float) -> Iterable[HostFacts]:
@@ -256,13 +276,13 @@ class ClusterJournal:
 
 
 def keys_by(fingerprint: Fingerprint) -> Callable[[Row], bytes]:
-    """Return a function for fold(): the fingerprint of the request in a row, at the URL where it is now."""
+    """Return a function for fold(): the short key of the request in a row, at the URL where it is now."""
 
     def key(row: Row) -> bytes:
         if row[6] is None:
             with suppress(InvalidURL):
-                return fingerprint.of(urls.canonicalize(row[2]))
-        return key_of(request_of(row).replace(redirects=()), fingerprint)
+                return fingerprint.of(urls.canonicalize(row[2]))[:SHORT]
+        return key_of(request_of(row).replace(redirects=()), fingerprint)[:SHORT]
 
     return key
 
@@ -295,12 +315,14 @@ def _ledger(counts: dict[str, Any] | None, pending: int, shard: int) -> Ledger:
     return ledger
 
 
-def _log_entry(end: PageEnd, product: Any) -> list[Any]:
+def _log_entry(end: PageEnd, product: Any) -> str:
     """Return what the collector gets: the request, its end, and its records."""
     request, outcome = end.request, end.outcome
-    return [
-        request_to_dict(request),
-        [outcome.status, outcome.reason, outcome.detail],
-        list(end.answer or ()),
-        product.records if product is not None else [],
-    ]
+    return as_text(
+        [
+            request_to_dict(request),
+            [outcome.status, outcome.reason, outcome.detail],
+            list(end.answer or ()),
+            product.records if product is not None else [],
+        ]
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PREFIX = "crawler:"
+#: What the names of all keys begin with.
+PREFIX = "crawler:"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -22,12 +23,14 @@ class Keys:
             )
         self.name = job
         self.shards = shards
-        self._start = f"{_PREFIX}{{{job}}}:"
+        self._start = f"{PREFIX}{{{job}}}:"
         self.job = f"{self._start}job"
         self.log = f"{self._start}log"
         self.here = f"{self._start}here"
         self.collector = f"{self._start}collector"
         self.quota = f"{self._start}quota"
+        #: A stream that has something new when the status of the job has changed.
+        self.changes = f"{self._start}cmd"
         #: Of each shard, and of the first requests.
         self.leases = [self._of("lease", shard) for shard in range(shards + 1)]
         self.inboxes = [self._of("in", shard) for shard in range(shards + 1)]
@@ -43,7 +46,7 @@ class Keys:
 
     @property
     def all(self) -> list[str]:
-        own = [self.job, self.log, self.here, self.collector, self.quota]
+        own = [self.job, self.log, self.here, self.collector, self.quota, self.changes]
         checkpoints = [key for pair in self.checkpoints for key in pair]
         return [*own, *self.leases, *self.inboxes, *self.journals, *checkpoints]
 

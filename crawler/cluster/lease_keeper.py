@@ -6,10 +6,12 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import gevent
+from gevent.event import Event
 from gevent.lock import Semaphore
 
 from ..credentials import hide_passwords
@@ -29,12 +31,49 @@ _MARGIN_SHARE = 0.2
 _MARGIN = 2.0
 
 
+class _Proof:
+    """
+    For how many seconds leases that last *ttl* seconds cannot have run out, by our own clock.
+
+    *on_silence* is called when that is over: what is in flight then must not go on.
+    """
+
+    def __init__(self, ttl: float, on_silence: Callable[[], object]) -> None:
+        self._lasts = ttl - min(_MARGIN, ttl * _MARGIN_SHARE)
+        self._on_silence = on_silence
+        #: When the last renewal was sent that was answered.
+        self._sent = 0.0
+        self._is_renewed = Event()
+        self._watching = gevent.spawn(self._watch)
+
+    @property
+    def seconds(self) -> float:
+        return self._sent + self._lasts - boot_time()
+
+    def renew(self, sent: float) -> None:
+        self._sent = sent
+        self._is_renewed.set()
+
+    def close(self) -> None:
+        self._watching.kill()
+
+    def _watch(self) -> None:
+        while True:
+            self._is_renewed.clear()
+            self._is_renewed.wait()
+            while (seconds := self.seconds) > 0.0:
+                gevent.sleep(seconds)
+            self._on_silence()
+
+
 class LeaseKeeper:
     """
     Keeps the leases of *held*, and takes its share of those that are free or have run out.
 
     *first* returns the first requests of the job, which the scheduler with their lease sends to their
-    shards. *on_status* is called with the job's status at each answer, *on_failure* when no lease
+    shards. *figures* returns what the others see of this process. At each answer *on_status* is
+    called with the job's status, *on_restarts* with the number of its restarts; *on_silence* is
+    called when the leases may have run out, since Redis does not answer, *on_failure* when no lease
     can be kept any more.
     """
 
@@ -47,7 +86,10 @@ class LeaseKeeper:
         wakeup: Wakeup,
         *,
         first: Callable[[], Iterable[Request | Link]],
+        figures: Callable[[], Mapping[str, Any]],
         on_status: Callable[[str], object],
+        on_silence: Callable[[], object],
+        on_restarts: Callable[[int], object],
         on_failure: Callable[[CrawlerError], object],
     ) -> None:
         #: The name of this process among the schedulers of the job.
@@ -60,10 +102,12 @@ class LeaseKeeper:
         self._held = held
         self._wakeup = wakeup
         self._first = first
+        self._figures = figures
         self._on_status = on_status
+        self._on_restarts = on_restarts
         self._on_failure = on_failure
-        #: When the last renewal was sent that was answered, and since when there is a connection.
-        self._proved = 0.0
+        self._proof = _Proof(record.ttl, on_silence)
+        #: Since when there is a connection.
         self._connected = boot_time()
         #: Redis' time less ours.
         self._offset = 0.0
@@ -80,21 +124,26 @@ class LeaseKeeper:
     @property
     def is_proved(self) -> bool:
         """Whether the leases of this process cannot have run out yet."""
-        margin = min(_MARGIN, self._record.ttl * _MARGIN_SHARE)
-        return boot_time() - self._proved <= self._record.ttl - margin
+        return self._proof.seconds > 0.0
 
     def claim_no_more(self) -> None:
         self._is_closing = True
 
+    def hurry(self) -> None:
+        """Renew now, so that the others see our figures."""
+        self._renewals.hurry()
+
     def close(self) -> None:
         self._is_closing = True
+        self._proof.close()
         self._renewals.close()
+        with suppress(RedisAway):  # then it is forgotten when its last renewal is old
+            self._server.ask(lambda client: client.hdel(self._record.keys.here, self.id))
 
     # -- renewing -----------------------------------------------------------------------------
 
     def _renewal_args(self) -> tuple[str, str, list[str]]:
-        figures = {"shards": len(self._held.active), "done": self._held.done}
-        return self.id, json.dumps(figures), self._leases.tokens()
+        return self.id, json.dumps(self._figures()), self._leases.tokens()
 
     def _renewed(self, answer: Renewal | None, sent: float) -> None:
         """Take the answer to a renewal: lose, claim and drain shards."""
@@ -123,8 +172,9 @@ class LeaseKeeper:
         self._offset = answer.now - now
         for number in self._leases.lost(sent):
             self._held.lose(number)
-        self._proved = sent
+        self._proof.renew(sent)
         self._note_room(is_full=answer.is_full)
+        self._on_restarts(answer.restarts)
         self._on_status(answer.status)
         self._wakeup.wake()
         if answer.calm != answer.run and now - self._connected >= self._record.ttl:

@@ -31,18 +31,21 @@ class Renewal(NamedTuple):
     now: float
     live: int
     is_full: bool
+    #: How often the job was asked to restart.
+    restarts: int
     leases: list[Lease]
 
     @classmethod
     def of(cls, answer: list[bytes | int]) -> Renewal:
         texts = [part.decode() if isinstance(part, bytes) else str(part) for part in answer]
-        rest = texts[7:]
+        rest = texts[8:]
         leases = [
             Lease(rest[n], rest[n + 1] or "0", int(rest[n + 2] or 0), rest[n + 3])
             for n in range(0, len(rest), 4)
         ]
-        run, life, calm, status, now, live, full = texts[:7]
-        return cls(run, life, calm, status, float(now), int(live), full == "1", leases)
+        run, life, calm, status, now, live, full, restarts = texts[:8]
+        known = (run, life, calm, status, float(now), int(live), full == "1", int(restarts))
+        return cls(*known, leases)
 
 
 class LeaseTable:

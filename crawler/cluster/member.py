@@ -63,6 +63,10 @@ class Member:
             self.on_stuck = self._end_process
         #: The job's status as Redis last showed it.
         self.status = "running"
+        #: Whether this process ends because the job was asked to restart.
+        self.is_restarting = False
+        #: How often the job had been restarted when this process joined; None before an answer.
+        self._restarts: int | None = None
         self.server = Server(url, record.keys, lambda: self._is_closing)
         self._map = ShardMap(record.keys.shards, by_domain=by_domain)
         self._least_rest = least_rest
@@ -102,8 +106,10 @@ class Member:
             marker=None if self._mark_file is None else self._mark_file.marker,
         )
         self.quota = self._open_quota()
-        self.inboxes = Inboxes(Server(self.server.url, record.keys, lambda: True), held.active)
+        reader = Server(self.server.url, record.keys, lambda: True)
+        self.inboxes = Inboxes(reader, held.active, self.leases.hurry)
         held.on_load = self._loaded
+        held.on_forget = self._recall
         self.frontier = ClusterFrontier(
             held.active,
             self._map,
@@ -150,7 +156,10 @@ class Member:
             self.held,
             self._wakeup,
             first=lambda: self.frontier.first,
+            figures=lambda: {**self.held.figures(), "status": self.status},
             on_status=self._note_status,
+            on_silence=self._recall,
+            on_restarts=self._note_restarts,
             on_failure=self._fail,
         )
 
@@ -161,12 +170,9 @@ class Member:
             self._limits,
             self.held.active,
             id_=self.leases.id,
-            on_limit=self._cut_off,
+            on_limit=lambda reason: self.frontier.cut_off(reason),  # noqa: PLW0108 - not made yet
             on_grant=self._wakeup.wake,
         )
-
-    def _cut_off(self, reason: str) -> None:
-        self.frontier.cut_off(reason)
 
     def _fail(self, error: CrawlerError) -> None:
         self._fails(error)
@@ -184,9 +190,12 @@ class Member:
             return "an answer from Redis"
         if self.leases.is_full:
             return "room in Redis, which has used 80 % of its maxmemory"
-        if not len(self.frontier.view) or self.quota.may_begin():
+        if self.quota.may_begin(self.frontier.view):
             return ""
         return "pages that other schedulers may still begin"
+
+    def _recall(self, shard: ActiveShard | None = None) -> None:
+        self.frontier.recall(shard)
 
     def _loaded(self, shard: ActiveShard) -> None:
         shard.on_ask = self._foreign.answer
@@ -205,6 +214,15 @@ class Member:
         if status in {"finished", "stopped"}:
             self.frontier.finish()
         self._wakeup.wake()
+        self.leases.hurry()
+
+    def _note_restarts(self, number: int) -> None:
+        if self._restarts is None:
+            self._restarts = number
+        elif number > self._restarts and not self.is_restarting:
+            log.info("the job is restarted")
+            self.is_restarting = True
+            self.frontier.finish()
 
     def _close(self) -> None:
         """Commit what is left, and give all shards back."""

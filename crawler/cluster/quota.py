@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 import gevent
 from gevent.event import Event
@@ -59,9 +59,9 @@ class Quota:
         has_limits = (limits.pages, limits.bytes, limits.errors, limits.seconds) != (None,) * 4
         self._looking = gevent.spawn(self._look_again) if has_limits else None
 
-    def may_begin(self) -> bool:
-        """Return whether a page may be begun; ask for more if none may."""
-        if self._limits.pages is None or self._pages > 0 or self.reached:
+    def may_begin(self, waiting: Sized) -> bool:
+        """Return whether a page may be begun; ask for more if none may, and one is *waiting*."""
+        if self._limits.pages is None or self._pages > 0 or self.reached or not len(waiting):
             return True
         self._is_wanted.set()
         return False

@@ -1,23 +1,16 @@
-"""ShardMap: the shard that each host belongs to, and which links of a page belong to which shard."""
+"""ShardMap: the shard that each host belongs to; SentLinks: which links were sent to other shards."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import mmh3
 
 from .. import url as urls
-from ..data import Links
 from ..errors import InvalidURL
-from ..url import resolve_or_keep
 
 #: The seed of the hash; part of the format.
 _SEED = 0x5EED
-#: The start of an absolute URL whose host is plain to see.
-_ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?=[:/?#]|\Z)")
-#: A relative link that cannot lead to another host.
-_RELATIVE = re.compile(r"(?:/(?=[A-Za-z0-9_%.~?#-]|\Z)|[?#]|[A-Za-z0-9_.-]+(?=[/?#]|\Z))")
 
 
 class ShardMap:
@@ -31,7 +24,7 @@ class ShardMap:
     def __init__(self, shards: int, *, by_domain: bool = False) -> None:
         self.shards = shards
         self._by_domain = by_domain
-        self._of_start = lru_cache(50_000)(self._of_host_of)
+        self.of_host = lru_cache(50_000)(self._of_host)
 
     def of(self, url: str) -> int | None:
         """Return the shard of an absolute *url*; None if it has none, because it is invalid."""
@@ -40,26 +33,9 @@ class ShardMap:
         except InvalidURL:
             return None
 
-    def of_host(self, host: str) -> int:
+    def _of_host(self, host: str) -> int:
         name = urls.registered_domain(host) if self._by_domain else host
         return int(mmh3.hash(name, _SEED, signed=False) % self.shards)
-
-    def split(self, links: Links) -> dict[int | None, list[str]]:
-        """Return the URLs of *links* by their shards; those of another shard than the page's resolved."""
-        base = self.of(links.found_on)
-        found: dict[int | None, list[str]] = {}
-        for href in links.urls:
-            if _RELATIVE.match(href):
-                shard = base
-            elif plain := _ABSOLUTE.match(href):
-                shard = self._of_start(plain[0])
-            else:
-                shard = self.of(resolve_or_keep(links.found_on, href))
-            found.setdefault(shard, []).append(href)
-        return found
-
-    def _of_host_of(self, start: str) -> int | None:
-        return self.of(start)
 
 
 class SentLinks:

@@ -8,13 +8,13 @@ from typing import Any
 from .. import url as urls
 from ..data import Request
 from ..errors import ClusterError, InvalidURL
-from ..frontier.admission.fingerprint import SIZE
 from .fold import ShardState, admitted, request_of
 from .job_record import JobRecord, read_job
 from .journal import keys_by
 from .loading import load
 from .server import Server
 from .shards import ShardMap
+from .short_seen import split
 
 
 def url_story(redis: str, name: str, url: str) -> dict[str, Any]:
@@ -55,6 +55,5 @@ def _in_shard(state: ShardState, record: JobRecord, url: str) -> dict[str, Any]:
                 "attempts": list(request.attempts),
                 "redirects": list(request.redirects),
             }
-    seen = state.seen
-    is_seen = any(seen[start : start + SIZE] == key for start in range(0, len(seen), SIZE))
+    is_seen = key in split(bytes(state.seen))
     return {"status": "ended" if is_seen else "not met"}

@@ -3,8 +3,7 @@
 import gevent
 import pytest
 
-from crawler.cluster.blob import pack
-from crawler.cluster.commits import Call
+from crawler.cluster.blob import pack, unpack
 from crawler.data import Link, Request
 from crawler.errors import RedisAway
 from crawler.frontier import DONE
@@ -45,9 +44,13 @@ def end(one, shard, number=1):
         frontier.settle(frontier.take(), DONE)
 
 
+def gathered(one):
+    return one.commits._gather(one.commits._changed())
+
+
 def test_a_call_that_is_repeated_changes_nothing(two):
     two.shards[0].frontier.admit(page(0, two))
-    call = two.commits._gather()
+    call = gathered(two)
     two.commits._send(call)
     before = dump(two)
 
@@ -81,10 +84,9 @@ def test_one_lost_shard_keeps_everything_from_being_written_and_the_others_go_ag
     for shard in (0, 1):
         two.shards[shard].frontier.admit(page(shard, two))
     two.server.client.hset(two.record.keys.leases[0], "token", "another's")
-    call = two.commits._gather()
-    args = call.args(3, two.server.life, (1, 1))
+    call = gathered(two)
     keys = two.record.keys
-    names = [keys.job, keys.log, *keys.leases, *keys.inboxes, *keys.journals]
+    names, args = call.keys_and_args(keys, two.server.life, (1, 1), looks=False)
     before = dump(two)
 
     assert two.server.call("commit", names, *args) == [b"LOST", b"0"]
@@ -94,7 +96,7 @@ def test_one_lost_shard_keeps_everything_from_being_written_and_the_others_go_ag
 
     assert two.dropped == [0]
     assert two.shards[1].seq == 1
-    assert two.server.client.xlen(keys.journals[0]) == 0
+    assert two.server.client.xlen(two.record.keys.journals[0]) == 0
     assert two.server.client.xlen(keys.journals[1]) == 1
 
 
@@ -127,12 +129,11 @@ def test_a_full_server_refuses_the_whole_call(two):
 
 def test_nothing_is_committed_in_another_life(two):
     two.shards[0].frontier.admit(page(0, two))
-    keys = two.record.keys
-    names = [keys.job, keys.log, *keys.leases, *keys.inboxes, *keys.journals]
-    args = two.commits._gather().args(3, "another life", (1, 1))
+    call = gathered(two)
+    names, args = call.keys_and_args(two.record.keys, "another life", (1, 1), looks=False)
 
     assert two.server.call("commit", names, *args) == [b"LIFE"]
-    assert two.server.client.xlen(keys.journals[0]) == 0
+    assert two.server.client.xlen(two.record.keys.journals[0]) == 0
 
 
 def test_a_link_to_another_shard_of_the_same_owner_goes_through_its_inbox(two):
@@ -238,7 +239,7 @@ def test_a_job_whose_first_requests_were_not_sent_is_not_finished(two):
 def test_a_repeated_call_notices_the_finish_too(two):
     two.shards[0].frontier.admit(page(0, two))
     end(two, 0)
-    call = two.commits._gather()
+    call = gathered(two)
     two.commits._send(call)
     two.server.client.hset(two.record.keys.job, "status", "running")  # as if its answer was lost
 
@@ -283,12 +284,58 @@ def test_counts_that_do_not_add_up_are_refused(two):
         two.open(0, "t2")
 
 
-def test_a_call_has_all_batches_and_their_targets(two):
-    two.shards[0].journal.send(1, ["x"])
+def test_an_inbox_gets_one_entry_of_a_call_whatever_the_number_of_its_senders(two):
+    for sender in (0, 1):
+        two.shards[sender].journal.send(2, {"from": sender})
+        two.shards[sender].frontier.admit(page(sender, two))
+    keys, call = two.record.keys, gathered(two)
+
+    names, args = call.keys_and_args(keys, "life", (5, 6), looks=False)
+
+    assert args[2:6] == [2, 1, 5, 6]
+    assert names[-2:] == [keys.leases[2], keys.inboxes[2]]
+    assert unpack(args[-1]) == [{"from": 1}, {"from": 0}]
+
+    two.commits.lose(call, 0)
+
+    assert unpack(call.keys_and_args(keys, "life", (5, 6), looks=False)[1][-1]) == [{"from": 1}]
+
+
+def test_all_shards_are_looked_at_only_by_a_call_that_may_finish_the_job(two):
     two.shards[0].frontier.admit(page(0, two))
+    busy = gathered(two)
+    two.commits._send(busy)
+    end(two, 0)
+    last = gathered(two)
 
-    call = two.commits._gather()
+    assert not busy.may_finish
+    assert last.may_finish
 
-    assert isinstance(call, Call)
-    assert call.batches[0].targets.keys() == {1}
-    assert call.args(3, "life", (5, 6))[2:7] == [3, 1, 1, 5, 6]
+    two.shards[0].journal.send(1, {"a": "link"})
+    assert not gathered(two).may_finish
+
+
+def test_large_records_are_sent_in_several_calls_and_all_of_them(two, monkeypatch):
+    monkeypatch.setattr("crawler.cluster.commits._GROUP_BYTES", 1)
+    for shard in (0, 1):
+        two.shards[shard].frontier.admit(page(shard, two))
+        end(two, shard)
+
+    two.commits.write()
+
+    assert two.server.client.xlen(two.record.keys.log) == 2
+    assert [two.shards[shard].seq for shard in (0, 1)] == [1, 1]
+    assert not two.commits._changed()
+
+
+def test_nothing_is_taken_while_too_many_bytes_wait_for_redis(two, monkeypatch):
+    monkeypatch.setattr("crawler.cluster.commits._MOST_BYTES", 10)
+    two.shards[0].frontier.admit(page(0, two))
+    end(two, 0)
+
+    assert two.commits._is_behind
+    waiting = gevent.spawn(two.commits.wait_for_room)
+    two.commits.write()
+
+    waiting.get(timeout=120)
+    assert not two.commits._is_behind

@@ -81,9 +81,9 @@ def test_a_renewal_adds_a_beat_to_our_leases_only_and_shows_all(one):
     before = one.server.call("renew", names, "me", 2, "{}", "mine", "")
     after = one.server.call("renew", names, "me", 2, "{}", "mine", "another's")
 
-    assert before[7:9] == [b"mine", b"2"]
-    assert after[7:9] == [b"mine", b"3"]
-    assert after[11:13] == [b"", b"0"]
+    assert before[8:10] == [b"mine", b"2"]
+    assert after[8:10] == [b"mine", b"3"]
+    assert after[12:14] == [b"", b"0"]
     assert after[5:7] == [1, 0]
 
 

@@ -165,7 +165,7 @@ class FinishedProtocol(Protocol):
                 self.claim_and_load(shard)
                 self.read_the_inbox(shard)
                 self.fetch_a_page(shard)
-            self.one.commits._send(self.one.commits._gather())
+            self.one.commits._send_all()
             if self._is_over():
                 break
 

@@ -21,13 +21,11 @@ from ...cluster.embedded_server import EmbeddedServer
 from ...cluster.redis import VARIABLE, connect
 from ...cluster.status import job_status
 from .proxy import Proxy
-from .tree_site import HOSTS, TreeSite
+from .tree_site import HOSTS, SENDER, Disturbances, TreeSite
 
 #: Seconds that a lease lasts, so that faults are over soon; and the number of shards.
 TTL = 1.5
 _SHARDS = 8
-#: Seconds between two faults: at least, and at most.
-_BETWEEN = (0.3, 1.5)
 #: The most seconds of one trial after its last fault.
 _LONGEST = 180.0
 #: Pages that are fetched before the first fault.
@@ -58,6 +56,8 @@ class ClusterTrial:
     site: TreeSite
     rng: random.Random
     schedulers: int = 3
+    #: Seconds between two faults: at least, and at most.
+    between: tuple[float, float] = (0.3, 1.5)
     faults: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
@@ -70,15 +70,17 @@ class ClusterTrial:
         self._logs: dict[subprocess.Popen[bytes], Path] = {}
         self.proxies: list[Proxy] = []
         self.removed: set[int] = set()
+        self.disturbances = Disturbances()
         self.collector: subprocess.Popen[bytes] | None = None
         try:
             self._begin()
             self._wait_for_pages()
             for fault in faults:
-                self._wait(self.rng.uniform(*_BETWEEN))
+                self._wait(self.rng.uniform(*self.between))
                 if self.problems or self.collector is None or self.collector.poll() == 0:
                     break
                 fault(self)
+            self.site.stop_growing()
             self._finish()
         finally:
             self._end()
@@ -112,6 +114,7 @@ class ClusterTrial:
 
     def _join(self, place: int) -> subprocess.Popen[bytes]:
         words = ["join", _JOB, "-s", "allow_private=true", "--dir", self.folder_of(place)]
+        words += ["-s", f"headers={SENDER}: {place}"]
         return self._start(*words, url=self._urls[place])
 
     def folder_of(self, place: int) -> str:
@@ -215,6 +218,7 @@ class ClusterTrial:
         is_collected = self.collector is not None and self.collector.returncode == 0
         text = (self.folder / "out.jsonl").read_text() if is_collected else ""
         found = Counter(json.loads(line)["url"] for line in text.splitlines())
+        self.excepted = self.disturbances.explain(self.site.overlaps)
         self.lost = len(self.site.urls - found.keys())
         self.doubled = sum(number - 1 for number in found.values())
         self.strange = len(found.keys() - self.site.urls)

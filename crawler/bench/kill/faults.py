@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from functools import partial
 
 import gevent
 
@@ -32,9 +33,10 @@ def remove_scheduler(trial: ClusterTrial) -> None:
 def stop_scheduler(trial: ClusterTrial) -> None:
     """Freeze a scheduler until others have its shards."""
     trial.faults["scheduler stopped"] += 1
-    process = trial.running[trial.one_of_them()]
+    place = trial.one_of_them()
+    process = trial.running[place]
     process.send_signal(signal.SIGSTOP)
-    gevent.spawn_later(2 * TTL, trial.let_continue, process)
+    trial.disturbances.begin(place, 2 * TTL, partial(trial.let_continue, process))
 
 
 def lose_machine(trial: ClusterTrial) -> None:
@@ -88,9 +90,10 @@ def cut_server(trial: ClusterTrial) -> None:
     """Let the server lose the end of its history, and restart it twice more."""
     trial.faults["server cut"] += 1
     trial.server.kill()
-    files = sorted((trial.folder / "redis" / "appendonlydir").glob("*.incr.aof"))
-    size = files[-1].stat().st_size
-    os.truncate(files[-1], size - trial.rng.randint(0, min(size // 2, _MOST_CUT)))
+    files = (trial.folder / "redis" / "appendonlydir").glob("*.incr.aof")
+    last = max(files, key=lambda path: int(path.name.split(".")[-3]))
+    size = last.stat().st_size
+    os.truncate(last, size - trial.rng.randint(0, min(size // 2, _MOST_CUT)))
     for _ in range(2):
         trial.server.start()
         gevent.sleep(trial.rng.uniform(0, TTL))
@@ -99,9 +102,10 @@ def cut_server(trial: ClusterTrial) -> None:
 
 
 def _disturb(trial: ClusterTrial, how: Callable[[Proxy], None]) -> None:
-    proxy = trial.proxies[trial.one_of_them()]
-    how(proxy)
-    gevent.spawn_later(trial.rng.uniform(0.2, 2) * TTL, proxy.restore)
+    place = trial.one_of_them()
+    how(trial.proxies[place])
+    seconds = trial.rng.uniform(0.2, 2) * TTL
+    trial.disturbances.begin(place, seconds, trial.proxies[place].restore)
 
 
 #: Those that are chosen from at random.

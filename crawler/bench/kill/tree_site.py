@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import gevent
 
@@ -17,24 +19,69 @@ HOSTS = tuple(f"127.0.0.{n}" for n in range(1, 13))
 _REDIRECTED = 5
 
 
+#: Seconds after which a scheduler that goes on has sent what it was about to send.
+_AFTER = 1.0
+#: The header that tells which scheduler sends a request.
+SENDER = "x-scheduler"
+
+
+class Overlap(NamedTuple):
+    """Requests of one host by some *schedulers* that were under way together, *at* a time.monotonic()."""
+
+    at: float
+    schedulers: set[str]
+
+
+class Disturbances:
+    """When each scheduler, by its place, was stopped or cut off: its transfers may go on meanwhile."""
+
+    def __init__(self) -> None:
+        self._times: list[tuple[str, float, float]] = []
+
+    def begin(self, place: int, seconds: float, end: Callable[[], object]) -> None:
+        """Note that a scheduler is stopped or cut off for some seconds, and *end* that then."""
+        now = time.monotonic()
+        self._times.append((str(place), now, now + seconds + _AFTER))
+        gevent.spawn_later(seconds, end)
+
+    def explain(self, overlaps: Iterable[Overlap]) -> int:
+        """Return how many of *overlaps* are of such schedulers."""
+        return sum(map(self._is_of_one, overlaps))
+
+    def _is_of_one(self, overlap: Overlap) -> bool:
+        return any(
+            place in overlap.schedulers and began <= overlap.at <= ended
+            for place, began, ended in self._times
+        )
+
+
 @dataclass
 class TreeSite:
     """
     Serves *pages* pages that take *delay* seconds each.
 
-    *overlaps* counts the requests that began while another one of their host was under way.
+    One that *grows* has no last page before stop_growing(): so a crawl lasts as long as its faults.
+    *overlaps* are the requests that began while another one of their host was under way.
     """
 
     pages: int
     delay: float = 0.0
-    overlaps: int = 0
-    _under_way: Counter[str] = field(default_factory=Counter)
+    grows: bool = False
+    overlaps: list[Overlap] = field(default_factory=list)
+    _linked: int = 0
+    #: By host, the schedulers whose requests are under way.
+    _under_way: dict[str, list[str]] = field(default_factory=dict)
 
     def served(self) -> LoopbackSite:
         paths = {f"/page/{n}": self._page for n in range(self.pages)}
         paths |= {f"/moved/{n}": self._page for n in range(0, self.pages, _REDIRECTED)}
         self._site = LoopbackSite(paths, addresses=HOSTS)
         return self._site
+
+    def stop_growing(self) -> None:
+        """Have no more pages than those that are linked, and answer at once."""
+        if self.grows:
+            self.pages, self.delay = self._linked + 1, 0.0
 
     @property
     def requests(self) -> list[Hit]:
@@ -55,12 +102,14 @@ class TreeSite:
 
     def _page(self, request: Request) -> Reply:
         host, kind, text = request.url.split("/")[2:]
-        self.overlaps += self._under_way[host] > 0
-        self._under_way[host] += 1
+        sender, others = request.headers.get(SENDER, ""), self._under_way.setdefault(host, [])
+        if others:
+            self.overlaps.append(Overlap(time.monotonic(), {sender, *others}))
+        others.append(sender)
         try:
             gevent.sleep(self.delay)
         finally:
-            self._under_way[host] -= 1
+            others.remove(sender)
         number = int(text)
         if kind == "moved":
             return Reply(302, {"location": self.url("page", number)})
@@ -70,5 +119,6 @@ class TreeSite:
     def _link(self, to: int) -> str:
         if to >= self.pages:
             return ""
+        self._linked = max(self._linked, to)
         kind = "page" if to % _REDIRECTED else "moved"
         return f'<a href="{self.url(kind, to)}">{to}</a>'

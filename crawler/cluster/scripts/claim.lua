@@ -10,4 +10,5 @@ if (held[1] or '') ~= ARGV[2] or (held[2] or '0') ~= ARGV[3] then return {'TAKEN
 if ARGV[2] == '' and job[2] ~= run then return {'CALM'} end
 redis.call('HSET', KEYS[2], 'token', ARGV[1])
 redis.call('HINCRBY', KEYS[2], 'beat', 1)
+if ARGV[2] ~= '' then redis.call('HINCRBY', KEYS[2], 'takeovers', 1) end
 return {'OK', tonumber(held[3] or 0)}

@@ -1,46 +1,48 @@
 -- Write one batch of each shard that has changed: all of them, or nothing.
--- KEYS: job, log, all leases, all inboxes, all journals. ARGV: life, call, number of leases, of
--- shards and of targets, bounds of an inbox and of the log in bytes, whether all inboxes are looked at; of each shard: its number,
--- token, seq, rows, first inbox entry to keep, bytes before it, pending, counts, log; of each target: its
--- number, links. Everything is checked before the first write, which is an XADD: a full server refuses it.
--- Else all shards are looked at only if the job may be finished thereby: no shard of the call has work left.
-local life, call, total = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local shards, targets = tonumber(ARGV[4]), tonumber(ARGV[5])
+-- KEYS: job, log, changes; of each shard its lease, inbox and journal; of each target its lease and inbox; of all shards
+-- their leases and inboxes, if they are to be looked at. ARGV: life, call, number of shards and of targets, bounds
+-- of an inbox and of the log in bytes, ends and records; of each shard: its number, token, seq, rows, first inbox
+-- entry to keep ('' keeps all), bytes before it, pending, counts; of each target: links. Everything is checked
+-- before the first write, which is an XADD: a full server refuses it. All shards are looked at if the job may be
+-- finished by this call: no shard of it has work left. Answers {'OK', status, whether something is over its
+-- bound}, {'LIFE'}, or {'LOST', the shards that Redis knows otherwise}.
+local life, shards, targets = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+local most_in, most_log, log = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 if run_id() ~= life or redis.call('HGET', KEYS[1], 'life') ~= life then return {'LIFE'} end
-local function key(kind, s) return KEYS[3 + kind * total + s] end
 local gone, fresh = {'LOST'}, {'LOST'}
-for a = 9, 8 + shards * 9, 9 do
-  local held = redis.call('HMGET', key(0, ARGV[a]), 'token', 'seq')
+for n = 0, shards - 1 do
+  local a, held = 8 + n * 8, redis.call('HMGET', KEYS[4 + n * 3], 'token', 'seq')
   local seq, last = tonumber(ARGV[a + 2]), tonumber(held[2] or 0)
   if held[1] ~= ARGV[a + 1] or seq > last + 1 then gone[#gone + 1] = ARGV[a]
   elseif seq == last + 1 then fresh[#fresh + 1] = ARGV[a] end
 end
 if #gone > 1 then return gone end
 if #fresh > 1 and #fresh <= shards then return fresh end -- calls are whole: these were lost
-local entry, size = {'call', call}, 0
-for a = 9, #fresh > 1 and 8 + shards * 9 or 0, 9 do
-  local s = ARGV[a]
-  redis.call('XADD', key(2, s), ARGV[a + 2] .. '-1', 'rows', ARGV[a + 3])
-  redis.call('HSET', key(0, s), 'seq', ARGV[a + 2], 'pending', ARGV[a + 6], 'counts', ARGV[a + 7])
-  if ARGV[a + 4] ~= '' then redis.call('XTRIM', key(1, s), 'MINID', ARGV[a + 4]) end
-  redis.call('HINCRBY', key(0, s), 'inbox', 0 - ARGV[a + 5])
-  if ARGV[a + 8] ~= '' then entry[#entry + 1], entry[#entry + 2] = s, ARGV[a + 8]; size = size + #ARGV[a + 8] end
+local full, is_new, size = 0, #fresh > 1, 0
+for n = 0, is_new and shards - 1 or -1 do
+  local a, k = 8 + n * 8, 4 + n * 3
+  redis.call('XADD', KEYS[k + 2], ARGV[a + 2] .. '-1', 'rows', ARGV[a + 3])
+  redis.call('HSET', KEYS[k], 'seq', ARGV[a + 2], 'pending', ARGV[a + 6], 'counts', ARGV[a + 7])
+  if ARGV[a + 4] ~= '' then
+    redis.call('XTRIM', KEYS[k + 1], 'MINID', ARGV[a + 4])
+    redis.call('HINCRBY', KEYS[k], 'inbox', 0 - ARGV[a + 5])
+  end
 end
-for a = 9 + shards * 9, #fresh > 1 and #ARGV or 0, 2 do
-  redis.call('XADD', key(1, ARGV[a]), '*', 'links', ARGV[a + 1])
-  redis.call('HINCRBY', key(0, ARGV[a]), 'inbox', #ARGV[a + 1])
+for n = 0, is_new and targets - 1 or -1 do
+  local k, links = 4 + shards * 3 + n * 2, ARGV[8 + shards * 8 + n]
+  redis.call('XADD', KEYS[k + 1], '*', 'links', links)
+  if redis.call('HINCRBY', KEYS[k], 'inbox', #links) > most_in then full = 1 end
 end
-if #entry > 2 then redis.call('XADD', KEYS[2], '*', unpack(entry)) end
-local full = redis.call('HINCRBY', KEYS[1], 'log_bytes', size) > tonumber(ARGV[7]) and 1 or 0
-local open = targets
-for a = 9, 8 + shards * 9, 9 do if ARGV[a + 6] ~= '0' then open = open + 1 end end
-for a = 9 + shards * 9, #ARGV, 2 do
-  if tonumber(redis.call('HGET', key(0, ARGV[a]), 'inbox')) > tonumber(ARGV[6]) then full = 1 end
+if is_new and log ~= '' then redis.call('XADD', KEYS[2], '*', 'call', ARGV[2], 'ends', log); size = #log end
+if redis.call('HINCRBY', KEYS[1], 'log_bytes', size) > most_log then full = 1 end
+local open, all = 0, 4 + shards * 3 + targets * 2
+for k = all, #KEYS, 2 do
+  local held = redis.call('HMGET', KEYS[k], 'pending', 'inbox')
+  if tonumber(held[2] or 0) > most_in then full = 1 end
+  if held[1] ~= '0' or redis.call('XLEN', KEYS[k + 1]) > 0 then open = open + 1 end
 end
-for s = 0, (open == 0 or ARGV[8] == '1') and total - 1 or -1 do
-  local held = redis.call('HMGET', key(0, s), 'pending', 'inbox')
-  if tonumber(held[2] or 0) > tonumber(ARGV[6]) then full = 1 end
-  if held[1] ~= '0' or redis.call('XLEN', key(1, s)) > 0 then open = open + 1 end
+if #KEYS > all and open == 0 then
+  redis.call('HSET', KEYS[1], 'status', 'finished')
+  redis.call('XADD', KEYS[3], 'MAXLEN', '1', '*', 'status', 'finished')
 end
-if open == 0 then redis.call('HSET', KEYS[1], 'status', 'finished') end
 return {'OK', redis.call('HGET', KEYS[1], 'status'), full}

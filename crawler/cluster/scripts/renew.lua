@@ -2,7 +2,7 @@
 -- KEYS: job, here, leases. ARGV: id of the scheduler, seconds a lease lasts, its figures, and for
 -- each lease the caller's token ('' if it has none).
 local run, now = run_id(), redis.call('TIME')[1]
-local job = redis.call('HMGET', KEYS[1], 'life', 'calm', 'status')
+local job = redis.call('HMGET', KEYS[1], 'life', 'calm', 'status', 'restarts')
 redis.call('HSET', KEYS[2], ARGV[1], now .. ' ' .. ARGV[3])
 local live, here = 0, redis.call('HGETALL', KEYS[2])
 for i = 1, #here, 2 do
@@ -13,7 +13,7 @@ end
 local memory = redis.call('INFO', 'memory')
 local used, most = string.match(memory, 'used_memory:(%d+)'), string.match(memory, 'maxmemory:(%d+)')
 local full = tonumber(most) > 0 and tonumber(used) > 0.8 * most and 1 or 0
-local answer = {run, job[1] or '', job[2] or '', job[3] or '', now, live, full}
+local answer = {run, job[1] or '', job[2] or '', job[3] or '', now, live, full, job[4] or '0'}
 for i = 3, #KEYS do
   local token = ARGV[i + 1]
   if token ~= '' and redis.call('HGET', KEYS[i], 'token') == token then

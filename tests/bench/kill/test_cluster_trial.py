@@ -9,37 +9,32 @@ from crawler.bench.kill import faults
 from crawler.bench.kill.cluster_trial import ClusterTrial
 from crawler.bench.kill.tree_site import TreeSite
 
-
-def run(tmp_path, pages, kinds, schedulers=3):
-    site = TreeSite(pages, delay=0.05)
-    with site.served():
-        trial = ClusterTrial(tmp_path / "t", site, random.Random(1), schedulers=schedulers)
-        trial.run(kinds)
-    assert not trial.problems
-    assert (trial.lost, trial.doubled, trial.strange) == (0, 0, 0)
-    return trial
+#: Most of them cost no new process, so that thirty take little time.
+CHEAP = (
+    faults.stop_scheduler,
+    faults.cut_network,
+    faults.hold_commands,
+    faults.hold_replies,
+    faults.kill_server,
+)
+KINDS = (
+    *(faults.kill_scheduler, *CHEAP, faults.kill_collector, *CHEAP, faults.cut_server),
+    *(faults.lose_machine, *CHEAP, faults.stop_collector, *CHEAP, faults.cut_server),
+    *(faults.cut_network, faults.hold_replies, faults.remove_scheduler, faults.remove_scheduler),
+)
 
 
 @pytest.mark.timeout(300)
-def test_each_part_may_be_killed_and_schedulers_for_good(tmp_path):
-    kinds = [
-        faults.remove_scheduler,
-        faults.kill_collector,
-        faults.cut_server,
-        faults.remove_scheduler,
-    ]
+def test_thirty_faults_and_two_schedulers_killed_for_good_lose_and_double_nothing(tmp_path):
+    site = TreeSite(20_000, delay=0.3, grows=True)
+    with site.served():
+        trial = ClusterTrial(tmp_path / "t", site, random.Random(1), between=(0.0, 0.2))
+        trial.run(KINDS)
 
-    trial = run(tmp_path, 250, kinds)
-
-    assert trial.faults.total() == 4
-    assert trial.site.overlaps == 0
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1800)
-def test_thirty_faults_lose_nothing(tmp_path):
-    for number in range(3):
-        run(tmp_path / str(number), 1500, faults.FAULTS)
+    assert not trial.problems
+    assert trial.faults.total() == len(KINDS) == 30
+    assert (trial.lost, trial.doubled, trial.strange) == (0, 0, 0)
+    assert len(site.overlaps) == trial.excepted
 
 
 def test_the_signal_and_the_stack_of_a_scheduler_that_crashes_are_reported(tmp_path):

@@ -6,7 +6,7 @@ import click
 
 from .check import check
 from .collect import collect
-from .control import pause, resume, rm, status, stop
+from .control import pause, restart, resume, rm, status, stop
 from .join import join
 from .run import run
 from .start import start
@@ -23,5 +23,5 @@ def cluster() -> None:
     """
 
 
-for _command in (check, start, join, collect, run, status, pause, resume, stop, rm, why):
+for _command in (check, start, join, collect, run, status, pause, resume, restart, stop, rm, why):
     cluster.add_command(_command)

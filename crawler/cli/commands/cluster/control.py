@@ -1,4 +1,4 @@
-"""``crawler cluster status``, ``pause``, ``resume``, ``stop`` and ``rm``: watch and control a job."""
+"""``crawler cluster status``, ``pause``, ``resume``, ``restart``, ``stop`` and ``rm``: watch and control a job."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 
 from ...options import json_option, verbose_option
 from .options import redis_option
+
+_SERVER = "--redis redis://localhost:6379"
 
 
 @click.command()
@@ -31,40 +33,30 @@ def status(name: str, redis_url: str, as_json: bool) -> None:
         click.echo(f"{label:<14}{text}")
 
 
-@click.command()
-@click.argument("name")
-@redis_option
-@verbose_option
-def pause(name: str, redis_url: str) -> None:
-    """Let all schedulers of a job take no more requests; those in flight are finished.
+def _steering(command: str, what: str) -> click.Command:
+    """Return the command that steers a job, whose help says *what* it does."""
 
-    Example: crawler cluster pause quotes --redis redis://localhost:6379
-    """
-    _control(redis_url, name, "paused")
+    @click.command(command, help=f"{what}\n\nExample: crawler cluster {command} quotes {_SERVER}")
+    @click.argument("name")
+    @redis_option
+    @verbose_option
+    def steer(name: str, redis_url: str) -> None:
+        _control(redis_url, name, command)
 
-
-@click.command()
-@click.argument("name")
-@redis_option
-@verbose_option
-def resume(name: str, redis_url: str) -> None:
-    """Let the schedulers of a job that was paused or stopped continue.
-
-    Example: crawler cluster resume quotes --redis redis://localhost:6379
-    """
-    _control(redis_url, name, "running")
+    return steer
 
 
-@click.command()
-@click.argument("name")
-@redis_option
-@verbose_option
-def stop(name: str, redis_url: str) -> None:
-    """Let all schedulers and the collector of a job end; `resume` and `join` continue it.
-
-    Example: crawler cluster stop quotes --redis redis://localhost:6379
-    """
-    _control(redis_url, name, "stopped")
+pause = _steering(
+    "pause", "Let all schedulers of a job take no more requests; those in flight are finished."
+)
+resume = _steering("resume", "Let the schedulers of a job that was paused or stopped continue.")
+stop = _steering(
+    "stop", "Let all schedulers and the collector of a job end; `resume` and `join` continue it."
+)
+restart = _steering(
+    "restart",
+    "Let each scheduler of a job finish its requests in flight, and start again as a new process.",
+)
 
 
 @click.command()
@@ -81,12 +73,14 @@ def rm(name: str, redis_url: str) -> None:
     remove_job(redis_url, name)
 
 
-def _control(redis_url: str, name: str, wanted: str) -> None:
-    from ....cluster.job_record import control_job, read_job
+def _control(redis_url: str, name: str, command: str) -> None:
+    from ....cluster.job_record import COMMANDS, control_job, read_job
 
     read_job(redis_url, name)
-    before = control_job(redis_url, name, wanted)
-    done = "is finished already" if before == "finished" else f"was {before}, and is {wanted} now"
+    before = control_job(redis_url, name, command)
+    wanted = COMMANDS[command]
+    done = f"was {before}, and is {wanted} now" if wanted else "is restarted"
+    done = "is finished already" if before == "finished" else done
     click.echo(f"crawler: the job {name!r} {done}", err=True)
 
 

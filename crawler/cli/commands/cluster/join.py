@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -52,11 +54,19 @@ def join(
     Example: crawler cluster join quotes quotes.py --redis redis://localhost:6379 --schedulers 2
     """
     if schedulers == 1:
-        from ...cluster_crawl import join_and_work
+        from ...cluster_crawl import RESTART, join_and_work
 
-        sys.exit(join_and_work(redis_url, name, what, arguments, assigned, folder))
+        code = join_and_work(redis_url, name, what, arguments, assigned, folder)
+        if code == RESTART:
+            start_again()
+        sys.exit(code)
     from ...cluster_processes import Schedulers, command_of
 
     command = command_of(name, what, arguments, assigned, folder)
     with Schedulers(command, schedulers, redis_url) as processes:
         sys.exit(processes.wait())
+
+
+def start_again() -> NoReturn:
+    """Replace this process by a new one with the same command line."""
+    os.execv(sys.executable, [sys.executable, "-m", "crawler", *sys.argv[1:]])  # noqa: S606

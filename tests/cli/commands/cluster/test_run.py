@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from crawler.cluster.embedded_server import EmbeddedServer
+from crawler.cluster.status import job_status
 from crawler.testing import Reply
 
 from ....cluster.tree_site import HOSTS, tree_site
@@ -117,6 +118,40 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     assert crawler("cluster", "rm", "t", *redis, cwd=tmp_path).returncode == 0
     gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
     assert "crawler cluster start" in gone.stderr
+
+
+@pytest.mark.timeout(120)
+def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
+    spider, site, tmp_path, server
+):
+    answered = site.pages["/page/20"]
+    site.pages["/page/20"] = Reply(200, body='<a href="/page/20?again">.</a>', delay=3)
+    redis = ("--redis", server.url)
+    crawler("cluster", "start", "tree.py", "--job", "t", "--ttl", "1", *redis, cwd=tmp_path)
+    with started("cluster", "join", "t", "tree.py", *redis, cwd=tmp_path) as process:
+        [first] = schedulers_when(server, lambda ids: len(ids) == 1)
+        asked = crawler("cluster", "restart", "t", *redis, cwd=tmp_path)
+        [second] = schedulers_when(server, lambda ids: len(ids) == 1 and first not in ids)
+        site.pages["/page/20"] = answered
+        _, errors = process.communicate(timeout=120)
+
+    assert process.returncode == 0, errors
+    assert "is restarted" in asked.stderr
+    # The same process, with another program in it.
+    assert (
+        first.split(":")[:2] == second.split(":")[:2] == [*first.split(":")[:1], str(process.pid)]
+    )
+
+
+def schedulers_when(server, is_so):
+    """Return the ids of the schedulers of the job, once they are as wanted."""
+    end = time.monotonic() + 100
+    while time.monotonic() < end:
+        ids = [one["id"] for one in job_status(server.url, "t")["schedulers"]]
+        if is_so(ids):
+            return ids
+        time.sleep(0.05)
+    raise AssertionError("the schedulers have not changed")
 
 
 def test_a_node_with_another_spider_or_setting_is_refused_by_name(spider, tmp_path, server):
