@@ -84,7 +84,7 @@ def portal_screenshots(spiders):
             tab.get_by_text("running", exact=True).wait_for(timeout=60_000)
             gevent.sleep(8)
             tab.screenshot(path=IMAGES / "portal-run.jpg", type="jpeg", quality=55)
-            tab.get_by_role("button", name="Continue this job").wait_for(timeout=120_000)
+            tab.get_by_role("button", name="Resume this job").wait_for(timeout=120_000)
         tab.goto(task)
         tab.screenshot(path=IMAGES / "portal-task.jpg", type="jpeg", quality=55)
         browser.close()

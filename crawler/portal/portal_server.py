@@ -11,12 +11,17 @@ from gevent.pywsgi import LoggingLogAdapter, WSGIServer
 
 from .projects.builds import Builds
 from .projects.spider_sources import SpiderSources
+from .projects.unused_versions import UnusedVersions
+from .runs.cluster_jobs import ClusterJobs
 from .runs.log_keeper import LogKeeper
+from .runs.run_view import RunView
 from .runs.runner import Runner
+from .runs.stall_watch import StallWatch
 from .site.app import portal_app
 from .site.visitor import Visitors
 from .store.database import Database
 from .store.projects import Projects
+from .store.runs import Runs
 from .store.secret_box import SecretBox
 
 log = logging.getLogger(__name__)
@@ -29,23 +34,33 @@ class Portal:
     """
     A portal in the directory *path* that runs the spiders in the files of *spiders*.
 
-    *allowed_git* are beginnings of git URLs that may lead to this machine or a private network.
+    *allowed_git* are beginnings of git URLs that may lead to this machine or a private network;
+    *redis_url* is the server of a cluster whose jobs the portal shows and steers.
     """
 
     def __init__(
-        self, path: Path, spiders: Path, port: int = 0, allowed_git: Collection[str] = ()
+        self,
+        path: Path,
+        spiders: Path,
+        port: int = 0,
+        allowed_git: Collection[str] = (),
+        redis_url: str = "",
     ) -> None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = Database(path / "portal.db")
         self._visitors = Visitors(self._database)
         projects = Projects(self._database, SecretBox(path / "portal.key"))
         self.builds = Builds(self._database, projects, path.resolve() / "versions", allowed_git)
+        self._unused = UnusedVersions(self._database, self.builds)
         sources = SpiderSources(spiders.resolve(), self.builds)
         self.logs = LogKeeper(self._database, path.resolve() / "runs")
         self.runner = Runner(self._database, path.resolve() / "runs", sources)
+        view = RunView(self.runner, Runs(self._database))
+        self._stalls = StallWatch(self._database, view.figures)
+        cluster = ClusterJobs(redis_url, self._database) if redis_url else None
         self._server = WSGIServer(
             (_HOST, port),
-            portal_app(self._database, self.runner, self.logs, self._visitors, sources),
+            portal_app(self._database, self.runner, self.logs, self._visitors, sources, cluster),
             spawn=Pool(_CONNECTIONS),
             log=None,
             error_log=LoggingLogAdapter(log, logging.WARNING),
@@ -57,7 +72,9 @@ class Portal:
         self._server.start()
         self._helpers.spawn(self.runner.serve)
         self._helpers.spawn(self.logs.serve)
+        self._helpers.spawn(self._stalls.serve)
         self._helpers.spawn(self.builds.serve)
+        self._helpers.spawn(self._unused.serve)
 
     @property
     def url(self) -> str:

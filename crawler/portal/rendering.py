@@ -51,13 +51,14 @@ def _templates() -> Environment:
         lines=printable_lines,
         moment=moment,
         number=number,
+        ranges=ranges,
         seconds=seconds,
         shown=printable,
         size=size,
         when=when,
     )
     templates.globals.update(
-        charts=charts, counted=counted, query=quote, quoted=quote, version=__version__
+        charts=charts, counted=counted, query=quote, quoted=quote, crawler_version=__version__
     )
     return templates
 
@@ -87,6 +88,17 @@ def number(value: float) -> str:
     """Return *value* with thin spaces between thousands; with decimals only if it is small."""
     text = f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
     return text.replace(",", "\u202f")
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return sorted numbers as 0–3, 7, 9–12."""
+    found: list[list[int]] = []
+    for value in numbers:
+        if found and value == found[-1][-1] + 1:
+            found[-1][1:] = [value]
+        else:
+            found.append([value])
+    return ", ".join("–".join(map(str, pair)) for pair in found) or "–"
 
 
 def seconds(value: float) -> str:

@@ -29,6 +29,8 @@ class Updates:
         self.watchers = 0
         self._render = render
         self._sections: dict[str, tuple[int, str]] = {}
+        #: By the update that browsers have seen, what they get next: most have seen the same.
+        self._events: dict[int, str | None] = {}
         self._changed = Event()
         self._due = 0.0
         self._has_ended = False
@@ -65,12 +67,18 @@ class Updates:
 
     def _update(self) -> None:
         self.number += 1
+        self._events.clear()
         for name, text in self._render().items():
             if name not in self._sections or self._sections[name][1] != text:
                 self._sections[name] = (self.number, text)
 
     def _event(self, seen: int) -> str | None:
         """Return what has changed since the update *seen*, or None if nothing has."""
+        if seen not in self._events:
+            self._events[seen] = self._new_event(seen)
+        return self._events[seen]
+
+    def _new_event(self, seen: int) -> str | None:
         changed = {name: text for name, (number, text) in self._sections.items() if number > seen}
         if not changed:
             return None

@@ -112,11 +112,11 @@ def end_with(parent: int) -> None:
         sys.exit(f"process {parent} ended before its child began")
 
 
-def pin(core: int) -> None:
-    """Pin this process to one core, if there are several."""
+def pin(core: int, process: int = 0) -> None:
+    """Pin a process, by default this one, to one core, if there are several."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(cores) > 1:
-        os.sched_setaffinity(0, {cores[core]})
+        os.sched_setaffinity(process, {cores[core]})
 
 
 def cpu() -> float:

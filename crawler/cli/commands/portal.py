@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -35,8 +36,17 @@ from ..options import log_options
     help="Let projects have git URLs that begin with it, such as file:///srv/git/ or "
     "https://git.intranet/; repeatable.",
 )
+@click.option(
+    "--redis",
+    "redis_url",
+    metavar="URL",
+    help="The server of a cluster, whose jobs the portal then shows.  [default: the variable "
+    "CRAWLER_REDIS, if it is set]",
+)
 @log_options
-def portal(directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...]) -> None:
+def portal(
+    directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...], redis_url: str | None
+) -> None:
     """Run tasks by a timetable, and show their runs in a browser.
 
     The first start prints a link that is valid once, for 15 minutes: choose a name and a password
@@ -53,7 +63,7 @@ def portal(directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...]
         ) from None
     from ..interrupts import Interrupts
 
-    server = Portal(directory, spiders, port, allow_git)
+    server = Portal(directory, spiders, port, allow_git, _redis(redis_url))
     with Interrupts() as interrupts:
         try:
             server.start()
@@ -67,3 +77,15 @@ def portal(directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...]
         interrupts.first.wait()
         interrupts.acknowledge()
         server.stop()
+
+
+def _redis(given: str | None) -> str:
+    """Return the URL of the server of a cluster; empty if none is named."""
+    from ...cluster.redis import VARIABLE, address
+
+    if not given and not os.environ.get(VARIABLE):
+        return ""
+    try:
+        return address(given)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None

@@ -17,7 +17,7 @@ from ..store.database import Database
 from ..store.projects import UNDER_WAY, BuiltVersion, Project, Projects, Versions
 from .git import Git, GitError, Login
 from .limited_process import Failed
-from .tag_pattern import version_of
+from .tag_pattern import is_of_titles, version_of
 from .venv_builder import build, check
 
 log = logging.getLogger(__name__)
@@ -95,21 +95,25 @@ class Builds:
         """Ask the repository for its tags, and for builds of new versions; return how many."""
         git = self._git(project)
         tags = git.tags()
+        texts = git.titles() if is_of_titles(project.pattern) else {tag: tag for tag in tags}
         self.projects.pin_hosts(project, git.known_hosts)
         known = {one.version: one for one in self.versions.of_project(project.id)}
         number = 0
         for tag, commit in tags.items():
-            version = version_of(tag, project.pattern, project.name)
+            version = version_of(texts.get(tag, ""), project.pattern, project.name)
             if not version:
                 continue
             if version not in known:
                 number += self.versions.ask(project, version, tag, commit, self._clock())
-            elif known[version].commit != commit:
+            elif known[version].tag == tag and known[version].commit != commit:
                 self._alarm(project, known[version], commit)
         return number
 
     def _alarm(self, project: Project, version: BuiltVersion, commit: str) -> None:
-        text = f"the tag {version.tag} has moved from {version.commit[:12]} to {commit[:12]}"
+        text = (
+            f"the tag {version.tag} has moved from {version.commit[:12]} to {commit[:12]}, and was "
+            "not built again: find out who has moved it, and make a new version"
+        )
         self.alarms.add(f"{project.name} {version.version}", text, self._clock())
 
     def _git(self, project: Project) -> Git:

@@ -84,6 +84,24 @@ class Git:
                 found[tag[2]] = tag[1] if tag[3] else found.get(tag[2], tag[1])
         return found
 
+    def titles(self) -> dict[str, str]:
+        """Return the first line of the message of each annotated tag."""
+        every = "refs/tags/*:refs/tags/*"
+        wanted = "--format=%(objecttype) %(refname:strip=2)%09%(contents:subject)"
+        with TemporaryDirectory() as place:
+            home, inside = Path(place), ("-C", place)
+            self._git(home, *inside, "init", "-q", "--bare", "tags")
+            inside = ("-C", f"{place}/tags")
+            fetch = ("fetch", "-q", "--depth=1", "--filter=tree:0", "--no-recurse-submodules")
+            self._git(home, *inside, *fetch, "--", self._url, every)
+            out = self._git(home, *inside, "for-each-ref", wanted, "refs/tags")
+        found: dict[str, str] = {}
+        for line in out.decode(errors="replace").splitlines():
+            name, _, title = line.partition("\t")
+            if name.startswith("tag "):
+                found[name.removeprefix("tag ")] = title
+        return found
+
     def fetch(self, tag: str, commit: str, target: Path) -> None:
         """Write the files of *tag* into the empty directory *target*, if it still has *commit*."""
         with TemporaryDirectory() as place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -77,7 +78,21 @@ class LogKeeper:
         return self._changed.setdefault(run.id, Event())
 
     def _clean(self) -> None:
-        for run in self._runs.ended_before(self._clock() - _KEPT):
-            for name in (LOG, INDEX, f"{INDEX}-wal", f"{INDEX}-shm"):
-                with suppress(FileNotFoundError):
-                    (self._root / str(run.id) / name).unlink()
+        pool, oldest = gevent.get_hub().threadpool, self._clock() - _KEPT
+        for number in pool.apply(_with_logs, (self._root,)):
+            run = self._runs.find(number)
+            if run is not None and run.ended is not None and run.ended < oldest:
+                pool.apply(_remove_log, (self._root / str(number),))
+
+
+def _with_logs(root: Path) -> list[int]:
+    """Return the runs that have a log; there may be very many runs without one."""
+    with suppress(FileNotFoundError), os.scandir(root) as entries:
+        names = [entry.name for entry in entries if entry.name.isdecimal()]
+        return [int(name) for name in names if (root / name / LOG).exists()]
+    return []
+
+
+def _remove_log(folder: Path) -> None:
+    for name in (INDEX, f"{INDEX}-wal", f"{INDEX}-shm", LOG):
+        (folder / name).unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ...cluster.redis import VARIABLE as REDIS
 from ..access import VARIABLE
 from ..projects.spider_sources import Place
 from ..store.runs import Run
@@ -19,8 +20,8 @@ from ..store.tasks import Task
 from .supervisor import EXIT, LOCK, LOG, PID
 
 _PORT = re.compile(rb"live page: http://127\.0\.0\.1:([0-9]+)/")
-#: Variables of the portal, such as the key of its secrets.
-_OWN = "CRAWLER_PORTAL_"
+#: Variables of the portal, such as the key of its secrets; that of its Redis may have a password.
+_OWN = ("CRAWLER_PORTAL_", REDIS)
 #: How much of the start of a log is searched for the port.
 _HEAD = 65536
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +13,11 @@ from time import time
 import gevent
 
 from ..projects.spider_sources import SpiderSources
+from ..store.alarms import Alarms
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Task, Tasks
-from .cron import due_time
+from .cron import due_time, task_times
 from .process import RunProcess
 
 log = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ _INTERVAL = 1.0
 _MOST_RUNNING = 4
 #: Seconds that a process of another portal has to start.
 _START = 60.0
+#: How often the job of a run that was killed is continued; seconds before that, at first and at most.
+_MOST_RESUMED, _FIRST_WAIT, _LONGEST_WAIT = 3, 10.0, 600.0
 #: The state of a run by the exit code of `crawler run`; any other is failed.
 _STATES = {0: "finished", 1: "finished", 3: "stopped"}
 
@@ -44,9 +48,12 @@ class Runner:
     ) -> None:
         self._database = database
         self._tasks, self._runs = Tasks(database), Runs(database)
+        self._alarms = Alarms(database)
         self._root, self._sources = root, sources
         self._clock = clock
         self._children: dict[int, subprocess.Popen[bytes]] = {}
+        #: By task, its row as it was looked at, when that was, and its next time.
+        self._waiting: dict[int, tuple[object, float, float]] = {}
 
     def serve(self) -> None:
         """Step for ever."""
@@ -70,24 +77,53 @@ class Runner:
 
     def _fire(self) -> None:
         now = self._clock()
-        for row in self._database.rows("SELECT id, checked FROM task WHERE enabled"):
-            task = self._tasks.find(row["id"])
-            if task is None or not task.cron:
-                continue
-            due = due_time(task, row["checked"], now)
-            if due is not None:
-                self._runs.fire(task, due, now=now)
-                self._database.change("UPDATE task SET checked = ? WHERE id = ?", due, task.id)
+        waiting: dict[int, tuple[object, float, float]] = {}
+        for row in self._database.rows("SELECT id, spec, checked FROM task WHERE enabled"):
+            known, asked, due = self._waiting.get(row["id"], (None, 0.0, 0.0))
+            if known != tuple(row) or not asked <= now < due:
+                known, asked, due = tuple(row), now, self._fire_task(row["id"], row["checked"], now)
+            waiting[row["id"]] = (known, asked, due)
+        self._waiting = waiting
+
+    def _fire_task(self, number: int, checked: float, now: float) -> float:
+        """Fire the time of a task that is due, if there is one; return when to look at it again."""
+        task = self._tasks.find(number)
+        if task is None or not task.cron:
+            return math.inf
+        due = due_time(task, checked, now)
+        if due is not None:
+            self._runs.fire(task, due, now=now)
+            self._database.change("UPDATE task SET checked = ? WHERE id = ?", due, task.id)
+        return min((at for at in task_times(task, now, 3) if at > now), default=math.inf)
 
     def _check(self, run: Run) -> None:
         process, now = self.process(run), self._clock()
         # In this order: a process writes its exit code while it is still alive.
         is_alive = process.is_alive or run.id in self._children
         code = process.exit_code
-        if code is not None:
+        if code is not None and code >= 0:
             self._runs.end(run, _STATES.get(code, "failed"), code, process.ended_at)
+        elif code is not None:  # killed by a signal
+            self._lose(run, code, process.ended_at)
         elif not is_alive and now > (run.began or 0) + _START:
-            self._runs.end(run, "lost", None, now)
+            self._lose(run, None, now)
+
+    def _lose(self, run: Run, code: int | None, at: float) -> None:
+        """End a run that was killed, and continue its job a little later, if its task wants that."""
+        self._runs.end(run, "lost", code, at)
+        task, name = self._tasks.find(run.task), self._runs.name(run)
+        times = self._runs.lost_in_a_row(run.job)
+        if task is None or task.if_lost != "resume":
+            return
+        if times > _MOST_RESUMED:
+            text = (
+                f"its job was lost {times} times in a row: see the end of its log, then resume it"
+            )
+            self._alarms.add(name, text, self._clock())
+            return
+        wait = min(_FIRST_WAIT * 8.0 ** (times - 1), _LONGEST_WAIT)
+        now = self._clock()
+        self._runs.ask(task, now=now, who="portal", job=run.job, not_before=now + wait)
 
     def _start_queued(self) -> None:
         active = self._runs.active()
@@ -95,7 +131,8 @@ class Runner:
         for run in active:
             if len(running) >= _MOST_RUNNING:
                 return
-            is_ready = run.state == "queued" and self._may_start(run, running)
+            is_due = run.state == "queued" and run.not_before <= self._clock()
+            is_ready = is_due and self._may_start(run, running)
             if is_ready and self._runs.begin(run, self._clock()):
                 self._start(run)
                 running.append(run)

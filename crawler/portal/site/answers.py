@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
+from pydantic import ConfigDict
+
+from ...module.errors_by_line import ErrorLine
+from ..projects.tag_pattern import DEFAULT
+from ..store.projects import BuiltVersion, Project
 from ..store.runs import Run
 from ..store.tasks import Task
+
+#: A field that is not known is an error.
+_STRICT = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
@@ -24,12 +33,22 @@ class RunAnswer:
     began: str | None
     ended: str | None
     exit: int | None
+    #: Since when nothing of it has ended, though it could.
+    stalled: str | None
 
     @classmethod
     def of(cls, run: Run, task: str) -> RunAnswer:
         moments = (iso(run.asked) or "", iso(run.began), iso(run.ended))
         return cls(
-            run.id, task, run.number, run.job, run.state, run.asked_by, *moments, exit=run.exit
+            run.id,
+            task,
+            run.number,
+            run.job,
+            run.state,
+            run.asked_by,
+            *moments,
+            run.exit,
+            iso(run.stalled),
         )
 
 
@@ -50,6 +69,7 @@ class TaskAnswer:
     zone: str
     overlap: str
     misfire: str
+    if_lost: str
     note: str
     enabled: bool
     next: list[str]
@@ -59,6 +79,168 @@ class TaskAnswer:
         names = [name for name in cls.__dataclass_fields__ if name != "next"]
         next_times = [iso(at) or "" for at in times]
         return cls(**{name: getattr(task, name) for name in names}, next=next_times)
+
+
+@dataclass(frozen=True)
+class TaskGiven:
+    """A task as programs send it; what is left out has the default."""
+
+    __pydantic_config__ = _STRICT
+
+    name: str
+    source: str = ""
+    spider: str = ""
+    urls: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    output: str = "items.jsonl"
+    gates: tuple[str, ...] = ()
+    cron: str = ""
+    zone: str = "UTC"
+    overlap: str = "skip"
+    misfire: str = "once"
+    if_lost: str = "resume"
+    note: str = ""
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class ProjectGiven:
+    """A project as programs send it; *secret* is the password, token or key of its login."""
+
+    __pydantic_config__ = _STRICT
+
+    name: str
+    url: str
+    login: str = ""
+    user: str = ""
+    pattern: str = DEFAULT
+    secret: str | None = None
+
+
+@dataclass(frozen=True)
+class ProjectAnswer:
+    """A project; its secrets are never sent."""
+
+    id: int
+    name: str
+    url: str
+    login: str
+    user: str
+    pattern: str
+
+    @classmethod
+    def of(cls, project: Project) -> ProjectAnswer:
+        return cls(*(getattr(project, name) for name in cls.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class ProjectsAnswer:
+    projects: list[ProjectAnswer]
+
+
+@dataclass(frozen=True)
+class VersionAnswer:
+    """
+    A version of a project: asked, fetching, building, checking, ready or failed.
+
+    *log* is the end of the log of its build; lists leave it out.
+    """
+
+    id: int
+    project: int
+    version: str
+    tag: str
+    commit: str
+    state: str
+    digest: str
+    spiders: tuple[str, ...]
+    reason: str
+    asked: str
+    log: str = ""
+
+    @classmethod
+    def of(cls, version: BuiltVersion) -> VersionAnswer:
+        known = {name: getattr(version, name) for name in cls._SAME}
+        return cls(**known, asked=iso(version.at) or "")
+
+    _SAME = ("id", "project", "version", "tag", "commit", "state", "digest", "spiders", "reason")
+
+
+@dataclass(frozen=True)
+class VersionsAnswer:
+    versions: list[VersionAnswer]
+
+
+@dataclass(frozen=True)
+class FoundAnswer:
+    """How many new versions were found."""
+
+    new: int
+
+
+@dataclass(frozen=True)
+class ErrorsAnswer:
+    """Errors of callbacks and pipelines, by line of code."""
+
+    errors: list[ErrorLine]
+
+
+@dataclass(frozen=True)
+class UrlsAnswer:
+    """URLs with their outcomes; give *after* to get more, unless it is 0."""
+
+    urls: list[dict[str, Any]]
+    after: int
+
+
+@dataclass(frozen=True)
+class RecordsAnswer:
+    """Records of the output; give *after* to get those that follow."""
+
+    records: list[Any]
+    after: int
+
+
+@dataclass(frozen=True)
+class UserAnswer:
+    id: int
+    name: str
+    role: str
+
+
+@dataclass(frozen=True)
+class UsersAnswer:
+    users: list[UserAnswer]
+
+
+@dataclass(frozen=True)
+class TokenAnswer:
+    """A token; only its hash is known."""
+
+    id: int
+    name: str
+    user: str
+    scope: str
+    expires: str
+    used: str | None
+
+
+@dataclass(frozen=True)
+class TokensAnswer:
+    tokens: list[TokenAnswer]
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    at: str
+    who: str
+    what: str
+
+
+@dataclass(frozen=True)
+class AuditAnswer:
+    audit: list[AuditRow]
 
 
 @dataclass(frozen=True)
@@ -97,6 +279,70 @@ class LogAnswer:
 
 
 @dataclass(frozen=True)
+class SchedulerAnswer:
+    """A process that works on a cluster job; it was seen *age* seconds ago."""
+
+    id: str
+    age: float
+    shards: int
+    done: int
+    status: str
+    in_flight: int
+    held: list[int]
+
+
+@dataclass(frozen=True)
+class ShardAnswer:
+    """A shard of a cluster job; its state is held, free or waiting."""
+
+    shard: int
+    state: str
+    scheduler: str
+    pending: int
+    done: int
+    batches: int
+    inbox_bytes: int
+    takeovers: int
+
+
+@dataclass(frozen=True)
+class AskedAnswer:
+    """The last command, and of each scheduler whether it is done, waits or is silent."""
+
+    command: str
+    by: str
+    at: float
+    of: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ClusterJobAnswer:
+    """A cluster job; *away* says why its figures, which are of the time *at*, are old."""
+
+    job: str
+    status: str
+    seconds: float
+    queue: Mapping[str, int]
+    shards: int
+    free_shards: int
+    inbox_bytes: int
+    log_bytes: int
+    collector_lag: float
+    redis_bytes: int
+    takeovers: int
+    schedulers: list[SchedulerAnswer]
+    asked: AskedAnswer | None
+    shard_table: list[ShardAnswer]
+    at: float
+    away: str
+
+
+@dataclass(frozen=True)
+class ClusterAnswer:
+    jobs: list[ClusterJobAnswer]
+
+
+@dataclass(frozen=True)
 class Problem:
     """What went wrong (RFC 9457)."""
 
@@ -104,6 +350,8 @@ class Problem:
     status: int
     detail: str
     type: str = "about:blank"
+    #: By field, what is wrong with what was sent.
+    errors: Mapping[str, str] = field(default_factory=dict)
 
 
 def iso(moment: float | None) -> str | None:

@@ -9,18 +9,30 @@ from itertools import chain
 from flask import Flask, Response, abort, g
 from werkzeug.exceptions import HTTPException
 
+from ..projects.project_editor import ProjectEditor
 from ..projects.spider_sources import SpiderSources
 from ..rendering import render, static
+from ..runs.cluster_jobs import ClusterJobs
 from ..runs.log_keeper import LogKeeper
+from ..runs.run_view import RunView
 from ..runs.runner import Runner
 from ..runs.steering import Steering
+from ..runs.task_editor import TaskEditor
 from ..store.database import Database
+from ..store.runs import Runs
 from ..store.tasks import Tasks
+from .admin_api import AdminApi
 from .answers import Problem
-from .api import Api
+from .api import Description
+from .api_input import Invalid
+from .cluster_pages import ClusterPages
+from .event_api import EventApi
 from .log_pages import LogPages
+from .project_api import ProjectApi
 from .project_pages import ProjectPages
+from .run_api import RunApi
 from .run_pages import RunPages
+from .task_api import TaskApi
 from .task_pages import TaskPages
 from .token_pages import TokenPages
 from .user_pages import UserPages
@@ -36,22 +48,33 @@ def portal_app(
     keeper: LogKeeper,
     visitors: Visitors,
     sources: SpiderSources,
+    cluster: ClusterJobs | None,
 ) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _MOST_FORM
     app.register_error_handler(HTTPException, _error)
     visitors.watch(app)
-    steering = Steering(database, runner)
-    pages = (
+    steering, view = Steering(database, runner), RunView(runner, Runs(database))
+    task_editor = TaskEditor(database, sources)
+    project_editor = ProjectEditor(sources.builds, Tasks(database))
+    run_pages, cluster_pages = RunPages(database, view, steering), ClusterPages(cluster)
+    topics = {"run": run_pages.topic, "cluster": cluster_pages.topic}
+    parts = (
         UserPages(visitors, database),
         TokenPages(visitors),
-        TaskPages(database, sources),
-        ProjectPages(sources.builds, Tasks(database)),
-        RunPages(database, runner, steering),
+        TaskPages(database, sources, task_editor),
+        ProjectPages(sources.builds, project_editor),
+        run_pages,
         LogPages(database, keeper),
+        cluster_pages,
+        TaskApi(database, task_editor),
+        RunApi(database, view, steering),
+        ProjectApi(sources.builds, project_editor),
+        AdminApi(visitors, database),
+        EventApi(topics),
     )
-    routes = list(chain.from_iterable(each.routes() for each in pages))
-    routes += Api(database, steering, routes).routes()
+    routes = list(chain.from_iterable(each.routes() for each in parts))
+    routes += Description(routes).routes()
     for route in (Route("/files/<name>", "GET", _file, PUBLIC), *routes):
         _add(app, visitors, route)
     return app
@@ -60,6 +83,7 @@ def portal_app(
 def _add(app: Flask, visitors: Visitors, route: Route) -> None:
     endpoint = f"{route.method} {route.rule}"
     visitors.roles[endpoint] = route.role
+    visitors.scopes[endpoint] = route.least_scope
     app.add_url_rule(route.rule, endpoint, route.page, methods=[route.method])
 
 
@@ -72,7 +96,8 @@ def _file(name: str) -> Response:
 def _error(error: HTTPException) -> Response:
     text, code = error.description or error.name, error.code or 500
     if is_api():
-        problem = asdict(Problem(error.name, code, text))
+        errors = error.errors if isinstance(error, Invalid) else {}
+        problem = asdict(Problem(error.name, code, text, errors=errors))
         return Response(json.dumps(problem), code, mimetype="application/problem+json")
     page = render("site/message.html", code=code, text=text, session=g.get("session"))
     return Response(page, code)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import gevent
 from flask import Response, jsonify, request
+from gevent.event import Event
+from gevent.lock import Semaphore
 from werkzeug.exceptions import NotFound
 
 from ..rendering import render
@@ -32,10 +34,28 @@ _LONGEST = 500
 _FILTERS = ("words", "level", "request", "host", "since", "until", "zone")
 
 
+class _NewLines(NamedTuple):
+    """The number of the last line, the event with all of them, and whether none follow."""
+
+    last: int
+    event: str
+    is_last: bool
+
+
+class _Shared(NamedTuple):
+    """New lines by query; *changed* is set when there are more. One reads at a time."""
+
+    changed: Event
+    turn: Semaphore
+    lines: dict[LogQuery, _NewLines]
+
+
 class LogPages:
     def __init__(self, database: Database, keeper: LogKeeper) -> None:
         self._runs = Runs(database)
         self._keeper = keeper
+        #: By run, what browsers get until its log has more.
+        self._shared: dict[int, _Shared] = {}
 
     def routes(self) -> list[Route]:
         return [
@@ -106,20 +126,36 @@ class LogPages:
         while True:
             # Taken before the lines are read, so no line is between the two.
             changed = self._keeper.next_change(run)
-            run = self._found(run.id)
-            while not run.is_active and self._keeper.update(run):
-                pass
-            lines = self._lines(run, query)
-            if lines:
-                query = replace(query, after=lines[-1].id)
-                rows = json.dumps(render("site/log_lines.html", lines=lines, query=query))
-                yield f"id: {lines[-1].id}\nevent: lines\ndata: {rows}\n\n"
-            elif not run.is_active:
+            new = self._new_lines(run, query, changed)
+            if new.event:
+                query = replace(query, after=new.last)
+                yield new.event
+            elif new.is_last:
                 yield "event: end\ndata: {}\n\n"
                 return
-            else:
-                changed.wait(_KEEP_ALIVE)
+            elif not changed.wait(_KEEP_ALIVE):
                 yield ": still here\n\n"
+
+    def _new_lines(self, run: Run, query: LogQuery, changed: Event) -> _NewLines:
+        """Return what is new for a browser; those that have seen the same lines get the same."""
+        shared = self._shared.get(run.id)
+        if shared is None or shared.changed is not changed:
+            kept = {one: other for one, other in self._shared.items() if not other.changed.is_set()}
+            shared = _Shared(changed, Semaphore(), {})
+            self._shared = kept | {run.id: shared}
+        with shared.turn:
+            if query not in shared.lines:
+                shared.lines[query] = self._read_new(run.id, query)
+        return shared.lines[query]
+
+    def _read_new(self, number: int, query: LogQuery) -> _NewLines:
+        run = self._found(number)
+        while not run.is_active and self._keeper.update(run):
+            pass
+        lines = self._lines(run, query)
+        rows = json.dumps(render("site/log_lines.html", lines=lines, query=query))
+        event = f"id: {_last(lines)}\nevent: lines\ndata: {rows}\n\n" if lines else ""
+        return _NewLines(_last(lines), event, not run.is_active)
 
     def _all(self, run: Run) -> Iterator[str]:
         # Numbers begin with 1, and a query after none finds the last lines.

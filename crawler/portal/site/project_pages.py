@@ -9,25 +9,24 @@ from typing import Any
 from flask import Response, redirect, request
 from werkzeug.exceptions import Conflict, Forbidden, NotFound, TooManyRequests
 
+from ...errors import StateError
 from ..projects.builds import Builds
-from ..projects.git import GitError, wrong_url
-from ..projects.tag_pattern import DEFAULT, wrong_pattern
-from ..projects.venv_builder import has_docker
+from ..projects.git import GitError
+from ..projects.project_editor import ProjectEditor
+from ..projects.tag_pattern import DEFAULT
 from ..projects.webhook import check_delivery
 from ..rendering import render
-from ..store.projects import NAME, BuiltVersion, Project
-from ..store.tasks import Tasks
+from ..store.projects import BuiltVersion, Project
 from .visitor import PUBLIC, Route, session
 
 #: Bytes of a delivery, and deliveries a minute, at most.
 _MOST_BYTES, _MOST_A_MINUTE = 1 << 20, 30
-_LOGINS = ("", "password", "key")
 
 
 class ProjectPages:
-    def __init__(self, builds: Builds, tasks: Tasks) -> None:
+    def __init__(self, builds: Builds, editor: ProjectEditor) -> None:
         self._builds, self._projects = builds, builds.projects
-        self._tasks = tasks
+        self._editor = editor
         self._arrived: defaultdict[str, deque[float]] = defaultdict(
             lambda: deque(maxlen=_MOST_A_MINUTE)
         )
@@ -52,15 +51,11 @@ class ProjectPages:
 
     def add(self) -> Response | str:
         given, secret = _given()
-        problems = self._problems(given, secret)
-        if not problems:
-            try:
-                number = self._projects.add(given, secret, now=time(), who=session().user.name)
-            except ValueError as error:
-                problems["name"] = str(error)
-            else:
-                return redirect(f"/projects/{number}/", 303)
-        return self._list(given, problems)
+        builder = str(request.form.get("builder", "venv"))
+        if problems := self._editor.problems(given, secret, builder):
+            return self._list(given, problems)
+        number = self._editor.add(given, secret, session().user.name)
+        return redirect(f"/projects/{number}/", 303)
 
     def page(self, project: int, problem: str = "", hook_secret: str = "") -> str:
         found = self._found(project)
@@ -72,7 +67,7 @@ class ProjectPages:
             alarms=self._builds.alarms.open(),
             hook_secret=hook_secret,
             hosts=self._projects.known_hosts(found),
-            tasks=self._users_of(found),
+            tasks=self._editor.tasks_of(found),
             problem=problem,
             root=request.host_url,
             session=session(),
@@ -92,10 +87,10 @@ class ProjectPages:
         return self.page(project, hook_secret=self._projects.hook_secret(found))
 
     def remove(self, project: int) -> Response:
-        found = self._found(project)
-        if used := self._users_of(found):
-            raise Conflict(f"The task {used[0]} uses this project: edit it first.")
-        self._projects.remove(found, now=time(), who=session().user.name)
+        try:
+            self._editor.remove(self._found(project), session().user.name)
+        except StateError as error:
+            raise Conflict(str(error)) from error
         return redirect("/projects", 303)
 
     def version(self, version: int) -> str:
@@ -109,7 +104,7 @@ class ProjectPages:
         )
 
     def retry(self, version: int) -> Response:
-        self._builds.versions.retry(self._version(version).id)
+        self._builds.versions.retry(self._version(version).id, time())
         return redirect("./", 303)
 
     def see(self, alarm: int) -> Response:
@@ -162,24 +157,6 @@ class ProjectPages:
             session=session(),
         )
 
-    def _problems(self, given: Project, secret: str) -> dict[str, str]:
-        builder = request.form.get("builder", "venv")
-        found = {
-            "name": ""
-            if NAME.fullmatch(given.name)
-            else "lower-case letters, digits, - and _ only",
-            "url": wrong_url(given.url, self._builds.allowed),
-            "login": "" if given.login in _LOGINS else "not a choice",
-            "secret": "it is needed to sign in" if given.login and not secret else "",
-            "pattern": wrong_pattern(given.pattern),
-            "builder": _wrong_builder(builder),
-        }
-        return {name: text for name, text in found.items() if text}
-
-    def _users_of(self, project: Project) -> list[str]:
-        prefix = f"{project.name}@"
-        return [task.name for task in self._tasks.all() if task.source.startswith(prefix)]
-
     def _found(self, project: int) -> Project:
         found = self._projects.find(project)
         if found is None:
@@ -201,10 +178,3 @@ def _given() -> tuple[Project, str]:
 
 
 _FIELDS = ("name", "url", "login", "user", "pattern")
-
-
-def _wrong_builder(builder: str) -> str:
-    if builder == "docker":
-        answers = "runs in Docker are not built yet" if has_docker() else "no Docker answers here"
-        return f"{answers}: choose venv"
-    return "" if builder == "venv" else "not a choice"

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-import gevent
 from flask import Response, jsonify, redirect, request, send_file
 from werkzeug.exceptions import Conflict, NotFound
 
-from ...errors import JobError, StateError
-from ...frontier import UrlCounts
-from ...job.view import JobView, Story
+from ...errors import StateError
+from ...job.view import Story
 from ..comparison import comparison
-from ..figures import RunFigures, of_job
-from ..rendering import render, sections, why_page
-from ..runs.live_client import LiveClient
-from ..runs.process import RunProcess
-from ..runs.runner import Runner
+from ..rendering import SECTIONS, render, sections, why_page
+from ..runs.run_view import RunView
 from ..runs.steering import Steering
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Task, Tasks
-from .run_updates import RunUpdates
+from .page_updates import PageUpdates
 from .visitor import Route, session
 
-Value = TypeVar("Value")
-
 _MOST_URL = 4000
+#: The buttons have the secret of a session, and updates are for all sessions.
+_UPDATED = tuple(name for name in SECTIONS if name != "controls")
 
 
 class RunPages:
-    def __init__(self, database: Database, runner: Runner, steering: Steering) -> None:
+    def __init__(self, database: Database, view: RunView, steering: Steering) -> None:
         self._runs, self._tasks = Runs(database), Tasks(database)
-        self._runner = runner
+        self._view = view
         self._steering = steering
-        self._updates = RunUpdates(self._found, self._figures)
+        self._updates = PageUpdates(self._sections, lambda run: not self._found(run).is_active)
 
     def routes(self) -> list[Route]:
         return [
@@ -69,7 +62,7 @@ class RunPages:
 
     def page(self, run: int) -> str:
         found = self._found(run)
-        figures = self._figures(found)
+        figures = self._view.figures(found)
         return render(
             "site/run.html",
             row=found,
@@ -77,7 +70,7 @@ class RunPages:
             run=figures,
             parts=sections(figures, is_live=found.is_active, csrf=session().csrf),
             version=Task.from_json(found.spec).source,
-            has_output=self._output(found).is_file(),
+            has_output=self._view.output(found).is_file(),
             session=session(),
         )
 
@@ -87,8 +80,15 @@ class RunPages:
         events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
         return Response(events, mimetype="text/event-stream")
 
+    def topic(self, name: str) -> dict[str, Any]:
+        """Return the state and the queue of a run, for the stream of events."""
+        found = self._found(int(name) if name.isdecimal() else 0)
+        figures = self._view.figures(found)
+        queue = figures.queue.to_dict()
+        return {"state": figures.state, "queue": queue, "is_over": not found.is_active}
+
     def figures_as_json(self, run: int) -> Response:
-        return jsonify(self._figures(self._found(run)).to_dict())
+        return jsonify(self._view.figures(self._found(run)).to_dict())
 
     def why(self, run: int) -> str:
         url, stories = self._asked(run)
@@ -99,12 +99,11 @@ class RunPages:
 
     def _asked(self, run: int) -> tuple[str, list[Story]]:
         """Return the URL that is asked for, and what happened to it."""
-        process = self._runner.process(self._found(run))
         url = request.args.get("url", "").strip()[:_MOST_URL]
-        return url, _in_a_thread(_stories, process, url) if url else []
+        return url, self._view.why(self._found(run), url) if url else []
 
     def output(self, run: int) -> Response:
-        path = self._output(self._found(run))
+        path = self._view.output(self._found(run))
         if not path.is_file():
             raise NotFound("This run has written no records.")
         response: Response = send_file(
@@ -130,7 +129,7 @@ class RunPages:
             "site/compare.html",
             rows=pair,
             names=[self._runs.name(run) for run in pair],
-            figures=comparison(*map(self._figures, pair)),
+            figures=comparison(*map(self._view.figures, pair)),
             session=session(),
         )
 
@@ -141,42 +140,12 @@ class RunPages:
             raise Conflict(f"This cannot be done: {error}.") from error
         return redirect(f"/runs/{after}/", 303)
 
-    def _figures(self, run: Run) -> RunFigures:
-        """Return the figures of a run: from its process, else from its job, else none."""
-        process = self._runner.process(run)
-        live = LiveClient(process).figures() if run.state == "running" else None
-        is_starting = run.state == "running" and not process.live_url
-        state = "starting" if is_starting else run.state
-        return replace(live or _in_a_thread(_of_job, process, state), name=self._runs.name(run))
+    def _sections(self, run: int) -> Mapping[str, str]:
+        found = self._found(run)
+        return sections(self._view.figures(found), _UPDATED, is_live=found.is_active)
 
     def _found(self, run: int) -> Run:
         found = self._runs.find(run)
         if found is None:
             raise NotFound("There is no such run.")
         return found
-
-    def _output(self, run: Run) -> Path:
-        return self._runner.process(run).output_folder / Task.from_json(run.spec).output
-
-
-def _stories(process: RunProcess, url: str) -> list[Story]:
-    try:
-        with JobView(process.job) as view:
-            return view.why(url)
-    except JobError:
-        return []
-
-
-def _of_job(process: RunProcess, state: str) -> RunFigures:
-    """Return what the job of a run has committed; nothing if it has no job yet."""
-    try:
-        with JobView(process.job) as view:
-            return replace(of_job(view), state=state)
-    except JobError:
-        return RunFigures(name="", state=state, end="", urls=UrlCounts(), summary={})
-
-
-def _in_a_thread(function: Callable[..., Value], *arguments: object) -> Value:
-    """Call *function* beside the hub: a large job takes a while to read."""
-    value: Value = gevent.get_hub().threadpool.apply(function, arguments)
-    return value

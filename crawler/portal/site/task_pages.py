@@ -5,27 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from time import time
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
 from flask import Response, redirect, request
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import Conflict, NotFound
 
 from ..projects.spider_sources import SpiderSources
 from ..rendering import render
 from ..runs.cron import task_times
+from ..runs.task_editor import TaskEditor
 from ..store.database import Database
 from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
+from .api_input import etag_of
 from .visitor import Route, session
 
-#: The number of last runs of each task on the first page.
-_FEW = 10
+#: The number of tasks on the first page, and of last runs of each.
+_MOST, _FEW = 50, 10
 
 
 class TaskPages:
-    def __init__(self, database: Database, sources: SpiderSources) -> None:
+    def __init__(self, database: Database, sources: SpiderSources, editor: TaskEditor) -> None:
         self._tasks, self._runs = Tasks(database), Runs(database)
         self._sources = sources
+        self._editor = editor
 
     def routes(self) -> list[Route]:
         return [
@@ -39,15 +43,20 @@ class TaskPages:
         ]
 
     def home(self) -> str:
-        tasks = self._tasks.all()
+        name, after = request.args.get("name", "").strip()[:64], request.args.get("after", "")
+        found = self._tasks.page(name, after, _MOST + 1)
+        active = self._runs.active()
         return render(
             "site/home.html",
             tasks=[
                 (task, task_times(task, time(), 1), self._runs.of_task(task.id, _FEW))
-                for task in tasks
+                for task in found[:_MOST]
             ],
-            names={task.id: task.name for task in tasks},
-            active=self._runs.active(),
+            name=name,
+            is_part=bool(name or after or found[_MOST:]),
+            more=urlencode({"name": name, "after": found[_MOST - 1].name}) if found[_MOST:] else "",
+            names={run.id: self._runs.name(run) for run in active},
+            active=active,
             alarms=self._sources.builds.alarms.open(),
             session=session(),
         )
@@ -69,17 +78,15 @@ class TaskPages:
         return self._form(self._found(task), {})
 
     def save(self, task: int = 0) -> Response | str:
+        before = self._found(task) if task else None
         given, problems = _read(task)
-        if problem := self._sources.problem(given):
-            problems["spider"] = problem
-        if not problems and "show" not in request.form:
-            try:
-                saved = self._tasks.save(given, now=time(), who=session().user.name)
-            except ValueError as error:
-                problems["name"] = str(error)
-            else:
-                return redirect(f"/tasks/{saved}/", 303)
-        return self._form(given, problems)
+        problems = self._editor.problems(given) | problems
+        if problems or "show" in request.form:
+            return self._form(given, problems)
+        if before and request.form.get("etag", etag_of(before)) != etag_of(before):
+            raise Conflict("Somebody else has changed the task meanwhile: open the form again.")
+        saved = self._editor.save(given, session().user.name, unless_changed=before)
+        return redirect(f"/tasks/{saved.id}/", 303)
 
     def run(self, task: int) -> Response:
         run = self._runs.ask(self._found(task), now=time(), who=session().user.name)
@@ -90,6 +97,7 @@ class TaskPages:
             "site/task_form.html",
             task=task,
             problems=problems,
+            etag=request.form.get("etag", etag_of(task)),
             times=[] if "zone" in problems else task_times(task, time(), 5),
             choices=self._sources.choices(),
             zones=[(zone, zone) for zone in sorted(available_timezones())],
@@ -104,8 +112,11 @@ class TaskPages:
 
 
 def _read(task: int) -> tuple[Task, dict[str, str]]:
-    """Return the task in the form, and what is wrong with it."""
-    text: dict[str, Any] = {name: str(request.form.get(name, "")).strip()[:4000] for name in _TEXTS}
+    """Return the task in the form, and what in it cannot be read."""
+    blank = Task("")
+    text: dict[str, Any] = {
+        name: str(request.form.get(name, getattr(blank, name))).strip()[:4000] for name in _TEXTS
+    }
     source, _, spider = str(request.form.get("spider", "")).strip()[:4000].rpartition(" ")
     given = Task(
         **text,
@@ -123,10 +134,10 @@ def _read(task: int) -> tuple[Task, dict[str, str]]:
             given = replace(given, **pairs)
         except ValueError as error:
             problems[name] = str(error)
-    return given, given.problems() | problems
+    return given, problems
 
 
-_TEXTS = ("name", "output", "cron", "zone", "overlap", "misfire", "note")
+_TEXTS = ("name", "output", "cron", "zone", "overlap", "misfire", "if_lost", "note")
 
 
 def _pairs(text: str) -> dict[str, str]:

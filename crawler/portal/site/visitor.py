@@ -14,14 +14,18 @@ from werkzeug.exceptions import NotFound, Unauthorized
 from ..access import HEADERS, is_here, is_same_origin
 from ..store.database import Database
 from ..store.sessions import Session, Sessions
-from ..store.tokens import Tokens
-from ..store.users import ROLES, User, Users, may
+from ..store.tokens import Tokens, covers
+from ..store.users import User, Users
 
 COOKIE = "crawler_portal"
 #: Who may see a page: nobody needs to be signed in, or the least role.
 PUBLIC = ""
 #: Seconds that the link of the first start is valid.
 _SETUP = 900.0
+
+
+#: The scope that a token needs for the pages of a role.
+_SCOPE_OF = {PUBLIC: "read", "viewer": "read", "operator": "run", "admin": "admin"}
 
 
 class Route(NamedTuple):
@@ -35,6 +39,17 @@ class Route(NamedTuple):
     summary: str = ""
     answer: Any = None
     query: tuple[str, ...] = ()
+    #: The class of the body that is sent, and the least scope of a token; by the role if empty.
+    body: Any = None
+    scope: str = ""
+    #: The status and the type of a good answer; whether an Idempotency-Key is looked at.
+    status: int = 200
+    media: str = "application/json"
+    is_once: bool = False
+
+    @property
+    def least_scope(self) -> str:
+        return self.scope or _SCOPE_OF[self.role]
 
 
 class Visitors:
@@ -47,7 +62,9 @@ class Visitors:
     def __init__(self, database: Database) -> None:
         self.users, self.sessions = Users(database), Sessions(database)
         self.tokens = Tokens(database)
+        #: By endpoint, the least role and the least scope of a token.
         self.roles: dict[str, str] = {}
+        self.scopes: dict[str, str] = {}
         #: The secret of the one-time link while there is no user.
         self.setup_secret = secrets.token_urlsafe(32)
         self._setup_ends = time() + _SETUP
@@ -76,7 +93,7 @@ class Visitors:
     def _check(self) -> Response | None:
         if not is_here(request.environ.get("HTTP_HOST", "")):
             abort(403, "This portal is only for 127.0.0.1 and localhost.")
-        bearer, most = self._bearer()
+        bearer, scope = self._bearer()
         g.session = bearer or self.sessions.find(request.cookies.get(COOKIE, ""), time())
         role = self.roles.get(request.endpoint or "")
         is_change = request.method not in {"GET", "HEAD"}
@@ -89,22 +106,24 @@ class Visitors:
             return redirect("/login", 303) if is_page else abort(401, "Sign in first.")
         if role is None:
             raise NotFound("There is no such page.")
-        if not g.session.user.may(role) or not may(most, role):
+        if not g.session.user.may(role):
             abort(403, "Your role does not allow this.")
+        if bearer and not covers(scope, self.scopes[request.endpoint or ""]):
+            abort(403, f"A token of the scope {scope} does not allow this.")
         if is_change and bearer is None and not self._has_csrf(g.session):
             abort(403, "The form is too old: reload the page.")
         return None
 
     def _bearer(self) -> tuple[Session | None, str]:
-        """Return the session of the token in the request, if any, and the most that it may do."""
+        """Return the session of the token in the request, if any, and its scope."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "bearer" or not is_api():
-            return None, ROLES[-1]
+            return None, ""
         found = self.tokens.find(token.strip(), time())
         if found is None:
             raise Unauthorized("The token is wrong or has expired.")
-        user, role = found
-        return Session(user, ""), role
+        user, scope = found
+        return Session(user, ""), scope
 
     def _has_csrf(self, found: Session) -> bool:
         given: str = request.form.get("csrf", "") or request.headers.get("X-CSRF-Token", "")

@@ -68,6 +68,11 @@ _MIGRATIONS = (
         seen_by TEXT, UNIQUE (subject, text)
     );
     """,
+    """
+    ALTER TABLE run ADD COLUMN not_before REAL NOT NULL DEFAULT 0;
+    ALTER TABLE run ADD COLUMN stalled REAL;
+    CREATE INDEX run_by_job ON run (job);
+    """,
 )
 
 

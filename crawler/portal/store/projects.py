@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from packaging.version import InvalidVersion, Version
 
+from ...errors import StateError
 from .database import Database
 from .secret_box import SecretBox
 
@@ -89,6 +90,26 @@ class Projects:
             )
             self._database.audit(now, who, f"added project {project.name}")
         return number
+
+    def change(
+        self, before: Project, after: Project, secret: str | None, *, now: float, who: str
+    ) -> None:
+        """
+        Change all but the name of a project, and its secret unless that is None.
+
+        Raise StateError if the project in the store is not *before* any more.
+        """
+        with self._database.transaction():
+            if self.find(before.id) != before:
+                raise StateError("somebody else has changed the project meanwhile")
+            query = "UPDATE project SET url = ?, login = ?, user = ?, pattern = ? WHERE id = ?"
+            values = (after.url, after.login, after.user, after.pattern, before.id)
+            self._database.change(query, *values)
+            if secret is not None:
+                sealed = self._box.seal(secret, f"project {before.name}")
+                query = "UPDATE project SET secret = ? WHERE id = ?"
+                self._database.change(query, sealed, before.id)
+            self._database.audit(now, who, f"changed project {before.name}")
 
     def remove(self, project: Project, *, now: float, who: str) -> None:
         with self._database.transaction():
@@ -181,9 +202,20 @@ class Versions:
         query = "UPDATE version SET state = 'ready', digest = ?, spiders = ? WHERE id = ?"
         self._database.change(query, digest, json.dumps(spiders), version)
 
-    def retry(self, version: int) -> None:
-        query = "UPDATE version SET state = 'asked', reason = '' WHERE id = ? AND state = 'failed'"
-        self._database.change(query, version)
+    def set_removed(self, version: int, now: float) -> None:
+        """Note that the files of a version are gone; its tag stays known, and is not built by itself."""
+        query = "UPDATE version SET state = 'removed', reason = ? WHERE id = ?"
+        with self._database.transaction():
+            self._database.change(query, "it was not used for 90 days", version)
+            self._database.audit(now, "portal", f"removed the files of version {version}")
+
+    def retry(self, version: int, now: float) -> None:
+        """Ask for the build of a version that has failed, or was removed."""
+        query = (
+            "UPDATE version SET state = 'asked', reason = '', at = ? WHERE id = ?"
+            " AND state IN ('failed', 'removed')"
+        )
+        self._database.change(query, now, version)
 
 
 def _project(row: sqlite3.Row) -> Project:

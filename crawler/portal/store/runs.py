@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from dataclasses import dataclass
+from itertools import takewhile
 
 from .database import Database
 from .tasks import Task
@@ -15,7 +16,11 @@ ACTIVE = ("queued", "running")
 
 @dataclass(frozen=True)
 class Run:
-    """*job* is the run whose directory has its job: its own, or the one that it continues."""
+    """
+    *job* is the run whose directory has its job: its own, or the one that it continues.
+
+    It starts *not_before* a time; nothing of it has ended since the time *stalled*, if that is set.
+    """
 
     id: int
     task: int
@@ -29,6 +34,8 @@ class Run:
     began: float | None
     ended: float | None
     exit: int | None
+    not_before: float = 0.0
+    stalled: float | None = None
 
     @property
     def is_active(self) -> bool:
@@ -56,15 +63,21 @@ class Runs:
     def of_task(self, task: int, most: int = 50) -> list[Run]:
         return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
 
-    def ended_before(self, moment: float) -> list[Run]:
-        return self._all("WHERE ended < ?", moment)
-
     def page(self, task: int, before: int, most: int) -> list[Run]:
         """Return the last runs, of one task and before one run unless these are 0."""
         where = "WHERE (task = ?1 OR ?1 = 0) AND (id < ?2 OR ?2 <= 0)"
         return self._all(f"{where} ORDER BY id DESC LIMIT ?3", task, before, most)
 
-    def ask(self, task: Task, *, now: float, who: str, job: int = 0, key: str = "") -> int:
+    def ask(
+        self,
+        task: Task,
+        *,
+        now: float,
+        who: str,
+        job: int = 0,
+        key: str = "",
+        not_before: float = 0.0,
+    ) -> int:
         """
         Queue a run of *task*, which continues the job of the run *job* if there is one.
 
@@ -75,6 +88,9 @@ class Runs:
             if row is not None:
                 return int(row["run"])
             run = self._queue(task, now, who, job)
+            if not_before:
+                query = "UPDATE run SET not_before = ? WHERE id = ?"
+                self._database.change(query, not_before, run)
             if key:
                 self._database.change("INSERT INTO idempotency VALUES (?, ?)", key, run)
             return run
@@ -113,6 +129,22 @@ class Runs:
             " AND state IN ('queued', 'running')"
         )
         self._database.update(query, state, code, now, run.id)
+
+    def lost_in_a_row(self, job: int) -> int:
+        """Return how many of the last runs of a job were lost, one after the other."""
+        runs = self._all("WHERE job = ? AND state != 'queued' ORDER BY id DESC LIMIT 10", job)
+        return sum(1 for _ in takewhile(lambda run: run.state == "lost", runs))
+
+    def set_stalled(self, run: Run, since: float | None) -> None:
+        query = "UPDATE run SET stalled = ? WHERE id = ?"
+        self._database.change(query, since, run.id)
+
+    def last_of_sources(self) -> dict[str, float]:
+        """Return when a run of each PROJECT@VERSION was asked for last."""
+        query = (
+            "SELECT json_extract(spec, '$.source') AS source, max(asked) FROM run GROUP BY source"
+        )
+        return {row[0]: row[1] for row in self._database.rows(query) if row[0]}
 
     def _has_room(self, task: Task) -> bool:
         states = [run.state for run in self.of_task(task.id) if run.is_active]

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
+from ...errors import StateError
 from ...feed import check_feed
 from ...report.gates import Gate
 from ...settings import Settings
@@ -28,6 +29,7 @@ _CODE = frozenset({"pipelines", "middlewares", "download_middlewares", "settings
 _PAIR = re.compile(r"[\w.]+")
 OVERLAPS = ("skip", "queue", "parallel")
 MISFIRES = ("once", "skip")
+IF_LOST = ("resume", "fail")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Task:
     A spider file, or URLs to crawl if there is none, with all that a run of it is given.
 
     *overlap* says what a time of *cron* does while a run goes on; *misfire*, what becomes of a
-    time that passed while the portal was away.
+    time that passed while the portal was away; *if_lost*, what follows a run that was killed.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Task:
     zone: str = "UTC"
     overlap: str = "skip"
     misfire: str = "once"
+    if_lost: str = "resume"
     note: str = ""
     enabled: bool = True
     id: int = 0
@@ -71,6 +74,7 @@ class Task:
             "zone": "" if self.zone in available_timezones() else "not a time zone",
             "overlap": "" if self.overlap in OVERLAPS else "not a choice",
             "misfire": "" if self.misfire in MISFIRES else "not a choice",
+            "if_lost": "" if self.if_lost in IF_LOST else "not a choice",
         }
         return {name: text for name, text in found.items() if text}
 
@@ -103,13 +107,24 @@ class Tasks:
     def all(self) -> list[Task]:
         return [_task(row) for row in self._database.rows("SELECT * FROM task ORDER BY name")]
 
+    def page(self, name: str, after: str, most: int) -> list[Task]:
+        """Return tasks by name: those that have *name* in theirs, and come behind *after*."""
+        query = "SELECT * FROM task WHERE instr(name, ?) AND name > ? ORDER BY name LIMIT ?"
+        return [_task(row) for row in self._database.rows(query, name, after, most)]
+
     def find(self, task: int) -> Task | None:
         row = self._database.row("SELECT * FROM task WHERE id = ?", task)
         return None if row is None else _task(row)
 
-    def save(self, task: Task, *, now: float, who: str) -> int:
-        """Add the task, or change the one with its id; raise ValueError if its name is taken."""
+    def save(self, task: Task, *, now: float, who: str, unless_changed: Task | None = None) -> int:
+        """
+        Add the task, or change the one with its id; raise ValueError if its name is taken.
+
+        Raise StateError if the one in the store is not *unless_changed* any more.
+        """
         with self._database.transaction():
+            if unless_changed is not None and self.find(task.id) != unless_changed:
+                raise StateError("somebody else has changed the task meanwhile")
             query = "SELECT 1 FROM task WHERE name = ? AND id != ?"
             if self._database.row(query, task.name, task.id):
                 raise ValueError(f"there is a task {task.name!r} already")

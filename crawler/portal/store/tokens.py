@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from .database import Database
 from .users import User
 
-#: What a token may do: each scope has the rights of a role, as far as its user has them.
-SCOPES = {"read": "viewer", "run": "operator"}
+#: What a token may do, each scope more than those before it, and the role that its user needs.
+SCOPES = {"read": "viewer", "run": "operator", "edit": "operator", "admin": "admin"}
 #: How many days a token may be valid at most.
 MOST_DAYS = 366
 _PREFIX = "crawler_"
@@ -50,7 +50,7 @@ class Tokens:
         return token
 
     def find(self, token: str, now: float) -> tuple[User, str] | None:
-        """Return the user of *token* and the role that it has; None if it is unknown or too old."""
+        """Return the user of *token* and its scope; None if it is unknown or too old."""
         row = self._database.row(
             "SELECT token.id, scope, expires, used, user, user.name, role FROM token"
             " JOIN user ON user.id = user WHERE token.hash = ?",
@@ -60,7 +60,7 @@ class Tokens:
             return None
         if now > (row["used"] or 0.0) + 60:
             self._database.change("UPDATE token SET used = ? WHERE id = ?", now, row["id"])
-        return User(row["user"], row["name"], row["role"]), SCOPES[row["scope"]]
+        return User(row["user"], row["name"], row["role"]), row["scope"]
 
     def all(self) -> list[Token]:
         query = (
@@ -75,6 +75,12 @@ class Tokens:
             query = "DELETE FROM token WHERE id = ? AND (user = ? OR ?)"
             if self._database.update(query, token, who.id, who.may("admin")):
                 self._database.audit(now, who.name, f"removed token {token}")
+
+
+def covers(scope: str, wanted: str) -> bool:
+    """Return whether a token of *scope* may do what needs the scope *wanted*."""
+    order = list(SCOPES)
+    return order.index(scope) >= order.index(wanted)
 
 
 def _hash(token: str) -> bytes:

@@ -4,6 +4,7 @@ import gevent
 import pytest
 
 from crawler.portal.projects.builds import Builds
+from crawler.portal.store.projects import Project
 
 from .conftest import SPIDER
 
@@ -75,7 +76,7 @@ def test_a_build_that_was_interrupted_has_failed(builds, project, repository, pr
 
     [failed] = again.versions.of_project(project.id)
     assert (failed.state, failed.reason.partition(":")[0]) == ("failed", "interrupted")
-    again.versions.retry(failed.id)
+    again.versions.retry(failed.id, 2)
     assert again.versions.find(failed.id).state == "asked"
 
 
@@ -93,3 +94,16 @@ def test_a_build_that_breaks_ends_no_other(builds, project, repository, monkeypa
     [version] = builds.versions.of_project(project.id)
     assert version.state == "failed"
     assert str(error) in version.reason
+
+
+def test_the_title_of_an_annotated_tag_can_name_the_version(builds, projects, repository):
+    given = Project(0, "titled", repository.url, "", "", "{Release}:{Name}:{Version}")
+    project = projects.find(projects.add(given, "", now=1, who="anna"))
+    title = ("-a", "-m", "nightly:titled:1.5\n\nmore about it")
+    commit = repository.tag("anything", {"shop.py": SPIDER}, *title)
+    repository.tag("nightly/titled/2.0", {})  # its name is not looked at
+
+    assert builds.look(project) == 1
+
+    [version] = builds.versions.of_project(project.id)
+    assert (version.version, version.tag, version.commit) == ("1.5", "anything", commit)

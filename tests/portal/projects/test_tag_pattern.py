@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.portal.projects.tag_pattern import DEFAULT, version_of, wrong_pattern
+from crawler.portal.projects.tag_pattern import DEFAULT, is_of_titles, version_of, wrong_pattern
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,23 @@ def test_other_patterns():
     assert version_of("shopX1.0", "{name}.{version}", "shop") == ""  # a dot is a dot
 
 
+def test_a_pattern_with_colons_is_one_of_titles():
+    pattern = "{Release}:{Name}:{Version}"
+    assert (wrong_pattern(pattern), is_of_titles(pattern)) == ("", True)
+    assert not is_of_titles(DEFAULT)
+
+    assert version_of("release:shop:1.0", pattern, "shop") == "1.0"
+    assert version_of("Beta-2:shop:1.0rc1", pattern, "shop") == "1.0rc1"
+    for other in ("release:other:1.0", "release:shop:new", ":shop:1.0", "a:b:shop:1.0"):
+        assert version_of(other, pattern, "shop") == ""
+
+
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        ("{Release}:{Name}:{Version}", "no colon"),
+        ("{Release}:{Name}", "one {version}"),
+        ("{release}{release}{version}", "at most one"),
+        ("{other}{version}", "only letters"),
         ("release/{name}", "one {version}"),
         ("{version}{version}", "one {version}"),
         ("(.*){version}", "only letters"),

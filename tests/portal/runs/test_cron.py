@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from itertools import pairwise, product
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 
 from crawler.portal.runs.cron import due_time, next_times
 from crawler.portal.store.tasks import Task
+
+from .cron_daemon import starts
 
 BERLIN = ZoneInfo("Europe/Berlin")
 LINES = ["30 2 * * *", "*/15 * * * *", "0 0 1 * *", "5 4 * * 0", "0 2,3 * * *", "59 23 31 12 *"]
@@ -108,3 +111,88 @@ def test_a_task_that_is_off_is_never_due():
 
     assert due_time(task("* * * * *", enabled=False), checked, checked + 600) is None
     assert due_time(task(""), checked, checked + 600) is None
+
+
+# -- the same as Debian's cron daemon ------------------------------------------------------------
+
+TABLE = [
+    "",
+    "30 2 * * *",
+    "0 2 * * *",
+    "59 2 * * *",
+    "0 3 * * *",
+    "30 1 * * *",
+    "15 0 * * *",
+    "0 0 * * *",
+    "45 23 * * *",
+    "0 2,3 * * *",
+    "30 1,2 * * *",
+    "0,30 2 * * *",
+    "15,45 1-3 * * *",
+    "5 4 * * 0",
+    "30 2 * * 0",
+    "30 2 * * 7",
+    "30 2 * * 1-5",
+    "0 0 1 * *",
+    "30 2 29 * *",
+    "30 2 25 10 *",
+    "59 23 31 12 *",
+    "0 12 29 2 *",
+    "0 6 13 * 5",
+    "30 2 1,15 * 0",
+    "*/15 * * * *",
+    "* 2 * * *",
+    "*/20 2 * * *",
+    "0 * * * *",
+    "30 * * * *",
+    "0 */2 * * *",
+    "15 */3 * * *",
+    "10 1-5/2 * * *",
+    "7-50/13 2 * * *",
+    "0 0-6 * * 6,0",
+    "0 1 * 3,10 *",
+    "30 2 * 4-9 *",
+    "1 1 1 1 *",
+    "0 22 * * 1-5",
+    "23 0-20/2 * * *",
+    "5 0 * 8 *",
+    "0 4 8-14 * *",
+    "",
+][1:-1]
+ZONES = ["Europe/Berlin", "America/New_York", "Australia/Sydney"]
+HOUR = 3600
+
+
+def changes(zone, years):
+    """Return the moments at which the clocks are changed."""
+    first, last = (int(at(f"{year}-01-01T00:00:00")) for year in years)
+    offsets = [
+        (now, datetime.fromtimestamp(now, zone).utcoffset()) for now in range(first, last, HOUR)
+    ]
+    return [after[0] for before, after in pairwise(offsets) if before[1] != after[1]]
+
+
+def differences(crons, name, years):
+    """Return what fires in one of the two only, around each change of the clocks."""
+    zone, found = ZoneInfo(name), {}
+    moments = changes(zone, years)
+    assert len(moments) == 2 * (years[1] - years[0])
+    for cron, change in product(crons, moments):
+        first, last = change - 4 * HOUR, change + 6 * HOUR
+        ours = fired(task(cron, zone=name), [float(now) for now in range(first, last, 60)])
+        daemon = [float(now) for now in starts(cron, zone, first - HOUR, last) if now > first]
+        if ours != daemon:
+            found[cron, change] = sorted(set(ours) ^ set(daemon))
+    return found
+
+
+@pytest.mark.parametrize("name", ZONES)
+def test_a_year_of_clock_changes_is_that_of_debians_cron(name):
+    assert len(set(TABLE)) == 40
+    assert differences(TABLE[::5], name, (2026, 2027)) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ZONES)
+def test_ten_years_of_forty_lines_are_those_of_debians_cron(name):
+    assert differences(TABLE, name, (2026, 2036)) == {}

@@ -64,6 +64,6 @@ def test_a_run_without_files_has_nothing(tmp_path):
 
 
 def test_a_run_does_not_see_the_key_of_the_portal():
-    environ = {"CRAWLER_PORTAL_KEY": "x", "CRAWLER_PORTAL_TOKEN": "y", "CRAWLER_DELAY": "1"}
+    environ = {"CRAWLER_PORTAL_KEY": "x", "CRAWLER_REDIS": "y", "CRAWLER_DELAY": "1"}
 
     assert _without_secrets(environ) == {"CRAWLER_DELAY": "1"}

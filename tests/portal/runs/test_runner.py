@@ -1,10 +1,14 @@
 """Real runs: each test waits for what happens, never for a time."""
 
+from contextlib import suppress
+from itertools import count
+
 import gevent
 import pytest
 
 from crawler.portal.runs.live_client import LiveClient
 from crawler.portal.runs.runner import Runner
+from crawler.portal.store.alarms import Alarms
 from crawler.portal.store.database import Database
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
@@ -99,6 +103,82 @@ def test_a_run_whose_process_is_gone_is_lost(database, runner, clock):
     runner.step()
 
     assert Runs(database).find(run.id).state == "lost"
+
+
+def lose(database, runner, clock, run):
+    """Let a run begin, and its process vanish."""
+    Runs(database).begin(Runs(database).find(run), clock.now)
+    clock.now += 61
+    runner.step()
+
+
+def test_the_job_of_a_lost_run_is_continued_three_times(database, runner, clock):
+    runner._start_queued = lambda: None
+    run, waits = ask(database, urls=("http://127.0.0.1:9/",)), []
+    for _ in range(3):
+        lose(database, runner, clock, run)
+        [again] = Runs(database).active()
+        assert (again.job, again.asked_by) == (1, "portal")
+        waits.append(again.not_before - clock.now)
+        run = again.id
+    lose(database, runner, clock, run)
+
+    assert waits == [10.0, 80.0, 600.0]
+    assert Runs(database).active() == []
+    [alarm] = Alarms(database).open()
+    assert alarm.text.startswith("its job was lost 4 times")
+
+
+def test_a_lost_run_is_left_if_its_task_says_so(database, runner, clock):
+    run = ask(database, urls=("http://127.0.0.1:9/",), if_lost="fail")
+    lose(database, runner, clock, run)
+
+    assert [one.state for one in Runs(database).last()] == ["lost"]
+
+
+def test_a_run_does_not_start_before_its_time(database, runner, clock):
+    ask(database, urls=("http://127.0.0.1:9/",))
+    database.change("UPDATE run SET not_before = ?", clock.now + 5)
+    runner._start = lambda run: None
+
+    runner.step()
+    assert [run.state for run in Runs(database).active()] == ["queued"]
+    clock.now += 5
+    runner.step()
+
+    assert [run.state for run in Runs(database).active()] == ["running"]
+
+
+def test_two_portals_that_are_killed_at_any_moment_fire_each_time_once(
+    database, runner, clock, tmp_path, sources, monkeypatch
+):
+    """Each of two portals fires; some are killed between the row of the time and that of the run."""
+    tasks = Tasks(database)
+    task = Task("t", urls=("http://127.0.0.1:9/",), cron="*/5 * * * *", overlap="parallel")
+    tasks.save(task, now=clock.now, who="a")
+    other = Database(tmp_path / "portal.db")
+    portals = [
+        Runner(one, tmp_path / "runs", sources, clock) for one in (database, other) for _ in "ab"
+    ]
+    queue, kills = Runs._queue, count()
+
+    def killed(*arguments):
+        if next(kills) % 3 == 0:
+            raise KeyboardInterrupt
+        return queue(*arguments)
+
+    monkeypatch.setattr(Runs, "_queue", killed)
+    for minute in range(60):
+        # The clock is set back and forward, as a time server does.
+        clock.now += 60 + (-3600 if minute == 20 else 3600 if minute == 21 else 0)
+        for portal in portals:
+            with suppress(KeyboardInterrupt):
+                portal._fire()
+    other.close()
+
+    times = [row["due"] for row in database.rows("SELECT due FROM fire ORDER BY due")]
+    assert times == sorted(set(times))
+    assert len(times) == len(Runs(database).active()) == 12
 
 
 def test_cron_asks_for_a_run_once(database, runner, clock):

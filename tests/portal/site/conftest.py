@@ -1,8 +1,10 @@
 """A portal in this process, and clients of it."""
 
+import json
 from functools import partial
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
+from time import time
 from types import SimpleNamespace
 from urllib.parse import urlencode, urlsplit
 
@@ -12,6 +14,7 @@ from argon2 import PasswordHasher
 
 from crawler.portal.portal_server import Portal
 from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
 
 PASSWORD = "a long password"
 
@@ -28,7 +31,7 @@ class Client:
         parts = urlsplit(self._portal.url)
         connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
         headers = {"Cookie": self.cookie} | headers
-        if method == "POST" and body is None:
+        if method != "GET" and body is None:
             body = urlencode({"csrf": self.csrf} | (form or {}))
             headers |= {"Content-Type": "application/x-www-form-urlencoded"}
         try:
@@ -59,12 +62,19 @@ QUICK = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture
-def portal(tmp_path, monkeypatch):
+def redis_url():
+    """No Redis, unless a test file has one."""
+    return ""
+
+
+@pytest.fixture
+def portal(tmp_path, monkeypatch, redis_url):
     spiders = tmp_path / "spiders"
     spiders.mkdir()
     # What matters of passwords is tested with the store.
     monkeypatch.setattr("crawler.portal.store.users.PasswordHasher", QUICK)
-    portal = Portal(tmp_path / "portal", spiders, allowed_git=[f"file://{tmp_path}/git/"])
+    allowed = [f"file://{tmp_path}/git/"]
+    portal = Portal(tmp_path / "portal", spiders, allowed_git=allowed, redis_url=redis_url)
     portal.spiders, portal.path = spiders, tmp_path / "portal"
     portal.start()
     yield portal
@@ -100,3 +110,41 @@ def operator(portal, users):
 @pytest.fixture
 def admin(portal, users):
     return Client(portal).sign_in("admin")
+
+
+@pytest.fixture
+def task(portal):
+    """A task whose runs stay in the queue."""
+    portal.runner._start_queued = lambda: None
+    return Tasks(portal._database).save(
+        Task("quotes", urls=("http://127.0.0.1:9/",), cron="30 2 * * *"), now=0, who="x"
+    )
+
+
+@pytest.fixture
+def program(portal, users):
+    """Return a function that sends a request as a program does, with a token of a scope."""
+    everybody = {user.name: user for user in portal._visitors.users.all()}
+    made = {}
+
+    def ask(route, method="GET", scope="run", given=None, **headers):
+        if scope not in made:
+            made[scope] = portal._visitors.tokens.add(
+                everybody["admin"], scope, scope, days=1, now=time()
+            )
+        if given is not None:
+            headers = {"Content-Type": "application/json"} | headers
+        return Client(portal).ask(
+            f"/api/v1/{route}",
+            method,
+            body=None if given is None else json.dumps(given),
+            Authorization=f"Bearer {made[scope]}",
+            **headers,
+        )
+
+    return ask
+
+
+def value(answer):
+    assert answer.headers["Content-Type"] == "application/json", answer.text
+    return json.loads(answer.text)

@@ -5,6 +5,7 @@ from itertools import count
 from gevent.event import Event
 from playwright.sync_api import expect
 
+from crawler._distribution import __version__
 from crawler.portal.store.projects import Project
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
@@ -45,6 +46,8 @@ def site_that_waits():
 
 def test_from_the_first_start_to_a_steered_run(portal, tab):
     site, release = site_that_waits()
+    asked = []
+    tab.context.on("request", lambda request: asked.append(request.url))
     with site:
         (portal.spiders / "titles.py").write_text(SPIDER.format(url=site.url()))
         tab.goto(portal.first_url)
@@ -65,6 +68,8 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
         state = tab.locator("#status .state")
         tab.get_by_role("button", name="Pause").click()
         expect(state).to_have_text("paused")
+        tab.set_viewport_size({"width": 360, "height": 800})
+        assert overhang(tab) <= 0  # with all of its buttons
         log = tab.context.new_page()
         log.goto(f"{tab.url}log?words=title")
         assert log.locator("#log li").count() <= 10
@@ -76,6 +81,7 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
         expect(log.locator("#connection")).to_contain_text("The run is over")
 
     expect(tab.locator("#queue dd").nth(1)).to_have_text("121")
+    assert f"crawler {__version__}" in tab.locator("footer").inner_text()
     log.get_by_label("Words").fill("title 120")
     log.get_by_role("button", name="Search").click()
     expect(log.locator("#log li")).to_have_count(1)
@@ -93,6 +99,9 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
             page.set_viewport_size({"width": width, "height": 800})
             over = overhang(page)
             assert over <= 0, (page.url, width)
+    # Nothing that a browser asks for leaves this machine.
+    assert len(asked) > 20
+    assert [url for url in asked if not url.startswith(portal.url)] == []
 
 
 def sign_in(tab, portal):

@@ -63,7 +63,7 @@ def test_the_secret_of_a_webhook_is_shown_once(portal, admin, shop):
         ("url", "file:///etc", "https URL"),
         ("url", "--upload-pack=id", "https URL"),
         ("secret", "", "needed to sign in"),
-        ("pattern", "{Release}:{Name}:{Version}", "no colon"),
+        ("pattern", "{Release}:{Name}", "one {version} is needed"),
         ("builder", "docker", "choose venv"),
         ("login", "magic", "not a choice"),
     ],

@@ -1,9 +1,11 @@
 """The pages of real runs."""
 
+import gc
 import json
 
 import gevent
 import pytest
+from gevent.hub import Hub
 
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
@@ -16,6 +18,11 @@ def wait_for(portal, run):
     with gevent.Timeout(120):
         while Runs(portal._database).find(run).is_active:
             gevent.sleep(0.05)
+
+
+def hubs():
+    """Return the hubs of all threads that are not destroyed."""
+    return {one for one in gc.get_objects() if isinstance(one, Hub) and one.loop is not None}
 
 
 @pytest.fixture
@@ -37,7 +44,7 @@ def finished(portal):
 
 
 def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
-    token = Runs(portal._database).find(1).token
+    token, before = Runs(portal._database).find(1).token, hubs()
 
     page = viewer.ask("/runs/1/").text
     assert "t #1" in page
@@ -60,11 +67,20 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     figures = json.loads(viewer.ask("/api/v1/runs/1/figures").text)
     assert figures["queue"] == {"left": 0, "total": 3, "success": 3, "failed": 0, "refused": 0}
 
+    listed = json.loads(viewer.ask("/api/v1/runs/1/urls?outcome=done&most=2").text)
+    assert [story["url"] for story in listed["urls"]] == [finished.url("/"), finished.url("/a")]
+    rest = json.loads(viewer.ask(f"/api/v1/runs/1/urls?after={listed['after']}").text)
+    assert [story["url"] for story in rest["urls"]] == [finished.url("/gone")]
+    assert len(json.loads(viewer.ask("/api/v1/runs/1/records").text)["records"]) == 3
+
     compared = viewer.ask("/compare?a=1&b=2").text
     row = '<th scope="row">success</th><td class="n">3</td><td class="n">2</td>'
     assert f'<tr class="differs">{row}' in compared
     assert viewer.ask("/compare?a=1&b=99").status == 404
     assert viewer.ask("/compare?a=x").status == 404
+
+    # A thread that is inside a hub of its own while the interpreter ends crashes the process.
+    assert hubs() <= before
 
     assert operator.post("/runs/1/pause").status == 409
     assert operator.post("/runs/1/resume").headers["Location"] == "/runs/3/"

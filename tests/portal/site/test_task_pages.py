@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.portal.store.tasks import Tasks
+from crawler.portal.store.tasks import Task, Tasks
 
 FORM = {
     "name": "quotes",
@@ -81,3 +81,17 @@ def test_the_next_times_can_be_seen_before_saving(portal, operator, spider):
 def test_an_empty_portal_says_what_to_do_next(operator, viewer):
     assert "Make the first one" in operator.ask("/").text
     assert "Make the first one" not in viewer.ask("/").text
+
+
+def test_many_tasks_come_in_pages_and_are_found_by_name(portal, viewer):
+    for number in range(51):
+        task = Task(f"t{number:02}", urls=("http://127.0.0.1:9/",))
+        Tasks(portal._database).save(task, now=0, who="x")
+
+    first = viewer.ask("/").text
+    assert "t49" in first
+    assert "t50" not in first
+    more = first.partition('<a href="/?')[2].partition('"')[0].replace("&amp;", "&")
+    assert "t50" in viewer.ask(f"/?{more}").text
+    assert viewer.ask("/?name=50").text.count('<a href="/tasks/5') == 1
+    assert "No task has this name" in viewer.ask("/?name=%3Cb%3E").text

@@ -64,7 +64,7 @@ def test_a_version_that_is_ready_never_changes(database, shop):
     versions.set_ready(1, "digest", ["a.py:A"])
 
     versions.set_state(1, "failed", "no")
-    versions.retry(1)
+    versions.retry(1, 2)
 
     assert versions.find(1).state == "ready"
 

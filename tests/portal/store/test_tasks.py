@@ -60,3 +60,14 @@ def test_names_are_unique(database):
 
     with pytest.raises(ValueError, match="already"):
         tasks.save(GOOD, now=1, who="anna")
+
+
+def test_tasks_come_in_pages_by_name(database):
+    tasks = Tasks(database)
+    for name in ("c-shop", "a-shop", "b-news"):
+        tasks.save(replace(GOOD, name=name), now=1, who="anna")
+
+    assert [task.name for task in tasks.page("", "", 2)] == ["a-shop", "b-news"]
+    assert [task.name for task in tasks.page("", "b-news", 2)] == ["c-shop"]
+    assert [task.name for task in tasks.page("shop", "", 2)] == ["a-shop", "c-shop"]
+    assert tasks.page("%", "", 2) == []

@@ -23,7 +23,7 @@ def test_a_token_leads_to_its_user_and_scope(database, anna):
 
     token = tokens.add(anna, "nightly", "read", days=1, now=0)
 
-    assert tokens.find(token, 1) == (anna, "viewer")
+    assert tokens.find(token, 1) == (anna, "read")
     assert tokens.find(token[:-1], 1) is None
     assert tokens.find("", 1) is None
 

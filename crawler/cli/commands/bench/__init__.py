@@ -14,6 +14,7 @@ from .history import history
 from .hostile import hostile
 from .kill import kill
 from .parts import analyzers, fetch, frontier, links, pool
+from .portal import portal
 from .soak import soak
 
 
@@ -39,6 +40,6 @@ def _exit(number: int, _frame: object) -> None:
 for _command in (
     *(crawl, scale, profile),
     *(fetch, links, pool, frontier, analyzers),
-    *(cluster, kill, soak, hostile, history, child),
+    *(cluster, kill, soak, hostile, portal, history, child),
 ):
     bench.add_command(_command)

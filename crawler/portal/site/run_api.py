@@ -1,0 +1,111 @@
+"""Runs for programs: their states, errors, URLs and records, and commands for them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask import Response, jsonify, request
+from werkzeug.exceptions import Conflict, NotFound
+
+from ...errors import StateError
+from ..runs.run_view import RunView
+from ..runs.steering import COMMANDS, Steering
+from ..store.database import Database
+from ..store.runs import Run, Runs
+from ..store.tasks import Tasks
+from .answers import ErrorsAnswer, RecordsAnswer, RunAnswer, RunsAnswer, UrlsAnswer
+from .api_input import answer, number_in_query
+from .visitor import Route, session
+
+_MOST = 200
+#: The most URLs or records of an answer, and the largest place in a file or list.
+_MOST_ROWS, _LARGEST = 1000, 1 << 62
+_TEXTS = {
+    "pause": "Take nothing new, and finish what is in flight.",
+    "resume": "Go on; if the run is over, with a new run of its job.",
+    "restart": "Stop, and go on with a new run of the job.",
+    "stop": "Finish what is in flight, and end; resume continues.",
+}
+
+
+class RunApi:
+    def __init__(self, database: Database, view: RunView, steering: Steering) -> None:
+        self._tasks, self._runs = Tasks(database), Runs(database)
+        self._view = view
+        self._steering = steering
+
+    def routes(self) -> list[Route]:
+        all_runs = "/api/v1/runs"
+        one, page = f"{all_runs}/<int:run>", ("after", "most")
+        last, by_line = "Runs, the last ones first.", "Errors of callbacks, by line of code."
+        urls, rows = "URLs with an outcome and a reason.", "Records, if they are JSON Lines."
+        return [
+            Route(
+                all_runs, "GET", self.all, "viewer", last, RunsAnswer, ("task", "before", "most")
+            ),
+            Route(one, "GET", self.run, "viewer", "A run.", RunAnswer),
+            Route(f"{one}/errors", "GET", self.errors, "viewer", by_line, ErrorsAnswer),
+            Route(
+                f"{one}/urls",
+                "GET",
+                self.urls,
+                "viewer",
+                urls,
+                UrlsAnswer,
+                ("outcome", "reason", *page),
+            ),
+            Route(f"{one}/records", "GET", self.records, "viewer", rows, RecordsAnswer, page),
+            *(self._command(f"{one}/{name}", name) for name in COMMANDS),
+        ]
+
+    def all(self) -> Response:
+        most = max(1, number_in_query("most", 50, _MOST))
+        before = request.args.get("before", 0, int)
+        runs = self._runs.page(request.args.get("task", 0, int), before, most)
+        older = runs[-1].id if len(runs) == most else 0
+        return answer(RunsAnswer([self._of_run(run) for run in runs], older))
+
+    def run(self, run: int) -> Response:
+        return answer(self._of_run(self._found(run)))
+
+    def errors(self, run: int) -> Response:
+        return answer(ErrorsAnswer(list(self._view.figures(self._found(run)).errors)))
+
+    def urls(self, run: int) -> Response:
+        after, most = _page()
+        wanted = (request.args.get("outcome") or None, request.args.get("reason") or None)
+        found = self._view.urls(self._found(run), *wanted, after, most)
+        more = after + most if len(found) == most else 0
+        return jsonify(urls=[story.to_dict() for story in found], after=more)
+
+    def records(self, run: int) -> Response:
+        try:
+            found, after = self._view.records(self._found(run), *_page())
+        except ValueError as error:
+            raise Conflict(str(error)) from error
+        return answer(RecordsAnswer(found, after))
+
+    def _command(self, rule: str, command: str) -> Route:
+        do = partial(self._do, command)
+        return Route(rule, "POST", do, "operator", _TEXTS[command], RunAnswer)
+
+    def _do(self, command: str, run: int) -> Response:
+        try:
+            after = self._steering.do(command, self._found(run), session().user.name)
+        except StateError as error:
+            raise Conflict(str(error)) from error
+        return self.run(after)
+
+    def _of_run(self, run: Run) -> RunAnswer:
+        task = self._tasks.find(run.task)
+        return RunAnswer.of(run, task.name if task else "")
+
+    def _found(self, run: int) -> Run:
+        found = self._runs.find(run)
+        if found is None:
+            raise NotFound("There is no such run.")
+        return found
+
+
+def _page() -> tuple[int, int]:
+    return number_in_query("after", 0, _LARGEST), max(1, number_in_query("most", 100, _MOST_ROWS))
