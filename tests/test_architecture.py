@@ -24,9 +24,12 @@ BASE = {
     "current_request",
     "data",
     "errors",
+    "headers",
     "html_tokens",
     "http",
+    "item_fields",
     "request_content",
+    "request_fields",
     "serialization",
     "url",
 }
@@ -41,14 +44,18 @@ ALLOWED = {
     "charset": {"html_tokens"},
     "credentials": set(),
     "current_request": {"data"},
-    "data": {"charset", "credentials", "request_content"},
+    "data": {"charset", "credentials", "headers", "item_fields"}
+    | {"request_content", "request_fields"},
     "errors": {"credentials", "data"},
+    "headers": set(),
     "html_tokens": set(),
+    "item_fields": set(),
     "items": set(),
     "request_content": set(),
+    "request_fields": {"headers", "request_content"},
     "url": {"errors"},
-    "serialization": {"data", "errors"},
-    "http": {"data", "errors", "url"},
+    "serialization": {"data", "errors", "headers"},
+    "http": {"data", "errors", "headers", "url"},
     "buffer": {"_waiters", "errors"},
     "module": BASE | {"_lazy_import"},
     "fetch": BASE,
@@ -70,11 +77,12 @@ ALLOWED = {
     | {"analysis", "compose", "feed", "frontier", "job", "media", "middleware", "module"}
     | {"result", "scheduler", "settings", "spider"},
     "portal": BASE
-    | {"feed", "fetch", "frontier", "job", "module", "report", "scheduler", "settings", "spider"},
-    "testing": {"data"},
+    | {"cluster", "feed", "fetch", "frontier", "job", "module", "report", "scheduler"}
+    | {"settings", "spider"},
+    "testing": {"data", "headers"},
     "bench": BASE
     | {"__init__", "buffer", "cluster", "compose", "feed", "fetch", "frontier", "job", "module"}
-    | {"result", "spider", "testing"},
+    | {"portal", "result", "spider", "testing"},
     "cli": BASE
     | {"__init__", "bench", "cluster", "compose", "feed", "frontier", "job", "module", "portal"}
     | {"report"}
@@ -90,6 +98,7 @@ ALLOWED = {
         "errors",
         "fetch",
         "frontier",
+        "headers",
     }
     | {"job", "module", "result", "scheduler", "spider"},
 }
@@ -386,6 +395,7 @@ TESTED_BY_OTHERS = {
     "cli/commands/bench/kill",
     "cli/commands/bench/options",
     "cli/commands/bench/parts",
+    "cli/commands/bench/portal",
     "cli/commands/bench/soak",
     "cli/commands/cluster/collect",
     "cli/commands/cluster/control",
@@ -413,7 +423,6 @@ TESTED_BY_OTHERS = {
     "cluster/renewals",
     "cluster/scripts",
     "cluster/server",
-    "cluster/status",
     "cluster/view",
     "feed/batched_feed",
     "feed/optional_import",
@@ -445,9 +454,14 @@ TESTED_BY_OTHERS = {
     "portal/live_run",
     "portal/portal_server",
     "portal/rendering",
+    "portal/projects/project_editor",
     "portal/runs/live_client",
+    "portal/runs/run_view",
     "portal/runs/supervisor",
+    "portal/runs/task_editor",
+    "portal/site/admin_api",
     "portal/site/answers",
+    "portal/site/api_input",
     "portal/site/app",
     "portal/site/openapi",
     "portal/site/user_pages",
