@@ -7,6 +7,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 _INSERT = "INSERT INTO urls (id, key, url, host, depth, priority, found_on, more, met, seal) VALUES"
+_TURN_AWAY = """
+INSERT INTO urls (id, key, url, host, depth, priority, found_on, met, seal, status, reason, ended, end_seal) VALUES
+"""
 _END = """
 UPDATE urls SET status = v.column2, reason = v.column3, code = v.column4, bytes = v.column5,
     seconds = v.column6, redirects = v.column7, attempts = v.column8, ended = v.column9,
@@ -25,8 +28,6 @@ _ROBOTS = "INSERT OR REPLACE INTO robots VALUES"
 _NEARER = "INSERT OR REPLACE INTO nearer VALUES"
 
 Values = tuple[Any, ...]
-#: The status of a row that records why its URL was not admitted; it does not count as seen.
-TURNED_AWAY = "turned_away"
 
 
 class Step(NamedTuple):
@@ -55,6 +56,7 @@ class Batch:
     def __init__(self) -> None:
         self.outputs: list[Any] = []
         self.inserts: list[Values] = []
+        self.turned_away: list[Values] = []
         self.ends: list[Values] = []
         self.again: list[Values] = []
         self.moves: list[Values] = []
@@ -80,6 +82,7 @@ class Batch:
         milliseconds while the crawl is busy.
         """
         yield from _many(_INSERT, self.inserts)
+        yield from _many(_TURN_AWAY, self.turned_away)
         # SQLite does not define which of several values for one row counts.
         yield from _many(_WAIT_AGAIN, _last_of_each(self.again))
         yield from _many(_MOVE, _last_of_each(self.moves))
@@ -90,8 +93,7 @@ class Batch:
 
     def seen_keys(self) -> list[bytes]:
         """Return the keys of the new rows, except for those of URLs that are turned away."""
-        away = {row[0] for row in self.ends if row[1] == TURNED_AWAY}
-        return [row[1] for row in self.inserts if row[0] not in away]
+        return [row[1] for row in self.inserts]
 
     def __bool__(self) -> bool:
         return any(vars(self).values())

@@ -22,10 +22,9 @@ from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
-from .batch import TURNED_AWAY
 from .key_log import KeyLog
 from .reopening import FailedPages, repair, requeue, retry, strike
-from .rows import SELECT, Row, hops_of, seal, sealed, turned_away_key
+from .rows import SELECT, TURNED_AWAY, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
 

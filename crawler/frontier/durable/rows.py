@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import mmh3
 
 from ... import url as urls
-from ...data import Request
+from ...credentials import without_credentials
+from ...data import Link, Request, new_id
 from ...errors import InvalidURL
 from ...serialization import request_from_dict, request_to_dict
 from ..admission.fingerprint import Fingerprint
@@ -28,6 +29,8 @@ ORDER BY -priority, depth, id LIMIT ?
 #: More than an integer of SQLite can be.
 _TOO_LARGE = 2**63
 
+#: The status of a row that records why its URL was not admitted; it does not count as seen.
+TURNED_AWAY = "turned_away"
 #: Reasons that depend on the page where a link was found, and not on its URL alone: the page asks
 #: not to follow it, or a middleware has dropped it.
 OF_ITS_PAGE = frozenset({"nofollow", "middleware"})
@@ -97,6 +100,15 @@ def plain(request: Request, host: str, fingerprint: Fingerprint) -> tuple[Any, .
     return inserted(request, host, key_of(request, fingerprint), plain=True)
 
 
+def turned_away(link: Request | Link, host: str, key: bytes, reason: str) -> tuple[Any, ...]:
+    """Return the row of a URL that was not admitted: it ends with its insertion."""
+    number, now = int(new_id(), 16), time.time()
+    found_on = None if link.found_on is None else text_of(link.found_on)
+    known = (number, key, text_of(without_credentials(link.url)), host, link.depth, 0, found_on)
+    end = (TURNED_AWAY, reason, now, seal(number, TURNED_AWAY, reason, None))
+    return (*known, now, seal(*known, None), *end)
+
+
 def moved(request: Request, host: str, key: bytes) -> tuple[Any, ...]:
     """Return what changes in the row of *request* when it was found at a smaller depth."""
     known = _described(request, host, key, _more(request))
@@ -163,11 +175,19 @@ def hops_of(number: int, progress: str | None, redirects: str | None) -> list[st
 
 def key_of(request: Request, fingerprint: Fingerprint) -> bytes:
     """Return the fingerprint of *request* at the URL that it was admitted with."""
-    url = _first_url(request)
+    return fingerprint(request, _canonical(_first_url(request)))
+
+
+def key_of_link(url: str, fingerprint: Fingerprint) -> bytes:
+    """Return the fingerprint of a link to *url*."""
+    return fingerprint.of(_canonical(without_credentials(url)))
+
+
+def _canonical(url: str) -> str:
     try:
-        return fingerprint(request, urls.canonicalize(url))
+        return urls.canonicalize(url)
     except InvalidURL:
-        return fingerprint(request, url)
+        return url
 
 
 def turned_away_key(key: bytes, reason: str) -> bytes:

@@ -19,7 +19,7 @@ from ..hosts.robots_cache import RobotsFacts
 from ..outcome import Outcome, refused
 from . import rows
 from .awaited import AwaitedRequests
-from .batch import TURNED_AWAY, Step, Values
+from .batch import Step, Values
 from .crash_marker import AnalysisMarks
 from .group_commit import GroupCommit
 from .journal import NearerFind, PageEnd, Restored
@@ -97,7 +97,7 @@ class SqliteJournal:
 
     def turned_away_before(self) -> Iterator[tuple[Link, str]]:
         query = "SELECT url, depth, found_on, reason FROM urls WHERE status = ?"
-        for url, depth, found_on, reason in self.store.rows(query, TURNED_AWAY):
+        for url, depth, found_on, reason in self.store.rows(query, rows.TURNED_AWAY):
             yield Link(url, depth, found_on), reason
 
     def include(self, name: str, figures: Callable[[], Any]) -> None:
@@ -135,10 +135,11 @@ class SqliteJournal:
         if len(self._recorded_lately) >= _MOST_RECORDED:
             self._recorded_lately.clear()
         self._recorded_lately.add(name)
-        row = rows.plain(_plain(found), host, self._fingerprint)
-        mark = rows.turned_away_key(row[1], reason)
+        key = rows.key_of_link(found.url, self._fingerprint)
+        mark = rows.turned_away_key(key, reason)
         if self.recovered is not None and self.recovered.turned_away.add(mark):
-            self._record(row, Outcome(TURNED_AWAY, reason))
+            self.commits.batch.turned_away.append(rows.turned_away(found, host, key, reason))
+            self.commits.changed()
 
     def cut_off(self, found: Request | Link, reason: str, host: str) -> None:
         if isinstance(found, Link):
