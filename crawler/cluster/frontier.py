@@ -60,6 +60,8 @@ class ClusterFrontier:
         self.waits_for = ""
         #: The first requests, until the job has them; None once requests are taken.
         self.first: list[Request | Link] = []
+        #: Called when the last request that was taken is over.
+        self.on_quiet: Callable[[], object] = bool
         self.flowing = Event()
         self.flowing.set()
         self._has_begun = False
@@ -192,6 +194,8 @@ class ClusterFrontier:
     def _forget(self, taken: Taken) -> None:
         if taken.is_over:
             del self._owners[taken]
+            if not self._owners:
+                self.on_quiet()
 
     def recall(self, shard: ActiveShard | None = None) -> None:
         """Have the transfers of *shard*, or of all, closed: its hosts may be another's now."""

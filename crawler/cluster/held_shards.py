@@ -72,6 +72,13 @@ class HeldShards:
             "held": sorted(shard.number for shard in shards),
         }
 
+    @property
+    def kept(self) -> list[ActiveShard]:
+        """The shards of hosts that are not being given back."""
+        first = self._record.keys.shards
+        shards = self.active.values()
+        return [shard for shard in shards if shard.number != first and not shard.is_draining]
+
     def load(self, number: int, token: str, seq: int) -> None:
         """Fold the journal of a shard that was claimed, and begin to take from it."""
         loaded = load(self._server, self._record, number)
@@ -95,10 +102,8 @@ class HeldShards:
             self._give_back(shard)
 
     def drain(self, share: int) -> None:
-        """Give shards back if there are two more than our *share*."""
-        held = [shard for shard in self.active.values() if not shard.is_draining]
-        excess = len(held) - share
-        for shard in held[:excess] if excess >= 2 else ():
+        """Give back the shards that are more than our *share*."""
+        for shard in self.kept[share:]:
             shard.is_draining = True
             gevent.spawn(self._give_back_when_quiet, shard)
 
@@ -149,9 +154,11 @@ class HeldShards:
             self._give_back(shard)
 
     def _give_back(self, shard: ActiveShard) -> None:
-        lease = [self._record.keys.leases[shard.number]]
+        keys = self._record.keys
         self._forget(shard)
-        self._server.call("release", lease, shard.token, shard.seq)
+        self._server.call(
+            "release", [keys.leases[shard.number], keys.changes], shard.token, shard.seq
+        )
 
     def _send_strike(self, strike: Strike) -> None:
         with suppress(RedisAway):  # this process ends

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 
 import gevent
-from gevent.event import Event
 
 from ..errors import RedisAway
 from .active_shard import ActiveShard, has_enough
@@ -24,10 +23,11 @@ _GATHER = 0.5
 
 class Inboxes:
     """
-    Reads the inboxes of all *shards*, on a connection of its own; and sees changes of the job's status.
+    Reads the inboxes of all *shards*, on a connection of its own; and sees changes of the job.
 
     They are always read: admission is elastic, so two schedulers with full inboxes cannot
-    block each other. *on_change* is called when the status may have changed.
+    block each other. *on_change* is called when the job's status, its schedulers or the shards that
+    are free may have changed.
     """
 
     def __init__(
@@ -37,14 +37,12 @@ class Inboxes:
         self._shards = shards
         self._on_change = on_change
         self._last_change = "0-0"
-        self._has_shards = Event()
         #: Whether a read waits for entries, of the shards that there were when it began.
         self._is_waiting = False
         self._reading = gevent.spawn(self._read)
 
     def wake(self) -> None:
         """Note that there is one shard more."""
-        self._has_shards.set()
         if self._is_waiting:
             self._is_waiting = False
             self._reading.kill(block=False)
@@ -56,9 +54,6 @@ class Inboxes:
 
     def _read(self) -> None:
         while True:
-            if not self._shards:
-                self._has_shards.clear()
-                self._has_shards.wait()
             try:
                 self._read_once()
                 if has_enough(self._shards.values()):

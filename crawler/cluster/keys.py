@@ -29,7 +29,8 @@ class Keys:
         self.here = f"{self._start}here"
         self.collector = f"{self._start}collector"
         self.quota = f"{self._start}quota"
-        #: A stream that has something new when the status of the job has changed.
+        #: A stream that has something new when the status of the job, its schedulers or the shards that are
+        #: free have changed.
         self.changes = f"{self._start}cmd"
         #: Of each shard, and of the first requests.
         self.leases = [self._of("lease", shard) for shard in range(shards + 1)]

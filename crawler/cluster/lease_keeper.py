@@ -138,7 +138,8 @@ class LeaseKeeper:
         self._proof.close()
         self._renewals.close()
         with suppress(RedisAway):  # then it is forgotten when its last renewal is old
-            self._server.ask(lambda client: client.hdel(self._record.keys.here, self.id))
+            keys = self._record.keys
+            self._server.call("leave", [keys.job, keys.here, keys.changes], self.id)
 
     # -- renewing -----------------------------------------------------------------------------
 
@@ -201,9 +202,9 @@ class LeaseKeeper:
             return
         with self._claiming:
             try:
-                for number in list(self._leases.claimable(now)):
-                    if self._is_wanted(number, share):
-                        self._claim_one(number)
+                wanted = (n for n in list(self._leases.claimable(now)) if self._is_wanted(n, share))
+                if [number for number in wanted if self._claim_one(number)]:
+                    self.hurry()
             except RedisAway:
                 log.debug("Redis went away while shards were claimed")
             except CrawlerError as error:
@@ -214,16 +215,18 @@ class LeaseKeeper:
     def _is_wanted(self, number: int, share: int) -> bool:
         if number == self._record.keys.shards:
             return self._leases.seen(number).pending != "0"
-        return len(self._held.active) < share and not self._held.is_orphaned(number)
+        return len(self._held.kept) < share and not self._held.is_orphaned(number)
 
-    def _claim_one(self, number: int) -> None:
+    def _claim_one(self, number: int) -> bool:
+        """Claim a shard and load it; return whether its lease was given to us."""
         seen, token, keys = self._leases.seen(number), self._leases.new_token(), self._record.keys
         wanted = [keys.job, keys.leases[number]]
         answer: Any = self._server.call("claim", wanted, token, seen.token, seen.beat)
         if answer[0] != b"OK" or self._is_closing:
-            return
+            return False
         self._leases.mine[number] = (token, boot_time())
         if number == keys.shards:
             self._held.send_first(number, token, answer[1], self._first())
         else:
             self._held.load(number, token, answer[1])
+        return True

@@ -119,6 +119,7 @@ class Member:
             on_begin=self.quota.begin,
             on_close=self._close,
         )
+        self.frontier.on_quiet = self._note_quiet
         for strikes in strikes_of_the_dead(self._folder) if self._folder is not None else ():
             held.strike(strikes)
         return self.frontier
@@ -171,7 +172,7 @@ class Member:
             self.held.active,
             id_=self.leases.id,
             on_limit=lambda reason: self.frontier.cut_off(reason),  # noqa: PLW0108 - not made yet
-            on_grant=self._wakeup.wake,
+            wake=self._wakeup.wake,
         )
 
     def _fail(self, error: CrawlerError) -> None:
@@ -215,6 +216,11 @@ class Member:
             self.frontier.finish()
         self._wakeup.wake()
         self.leases.hurry()
+
+    def _note_quiet(self) -> None:
+        """Show the others that nothing is in flight in a job that is paused."""
+        if self.status == "paused":
+            self.leases.hurry()
 
     def _note_restarts(self, number: int) -> None:
         if self._restarts is None:

@@ -30,7 +30,7 @@ class Quota:
     A page counts when its first fetch begins. Redis knows how many were begun by the commits of all
     shards, and how many each scheduler may still begin; together they are never more than the
     limit. What a scheduler does not use it gives back. *on_limit* is called once with the limit
-    that was reached.
+    that was reached, *wake* when it is worth while to ask whether a page may be begun.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Quota:
         *,
         id_: str,
         on_limit: Callable[[str], object],
-        on_grant: Callable[[], object],
+        wake: Callable[[], object],
     ) -> None:
         #: The limit that was reached; "" if none was.
         self.reached = ""
@@ -52,7 +52,7 @@ class Quota:
         self._shards = shards
         self._id = id_
         self._on_limit = on_limit
-        self._on_grant = on_grant
+        self._wake = wake
         self._pages = 0
         self._used_lately = False
         self._is_wanted = Event()
@@ -88,8 +88,9 @@ class Quota:
                 self._ask(wants_more=is_wanted)
             except RedisAway:
                 log.debug("Redis went away while it was asked for pages")
-            if self._pages <= 0:
+            if self._pages <= 0 and is_wanted:
                 gevent.sleep(_ASK)
+                self._wake()
 
     def _ask(self, *, wants_more: bool) -> None:
         if not self._used_lately and not wants_more:
@@ -109,4 +110,4 @@ class Quota:
             log.info("the job has reached its %s", self.reached)
             self._on_limit(self.reached)
         if more or reached:
-            self._on_grant()
+            self._wake()

@@ -115,7 +115,7 @@ class Renewals:
         keys, sent = self._keys, boot_time()
         try:
             with errors_of(self._url):
-                names = [keys.job, keys.here, *keys.leases]
+                names = [keys.job, keys.here, keys.changes, *keys.leases]
                 ttl = int(self._ttl) + 1
                 answer = SCRIPTS.call(client, "renew", names, name, ttl, figures, *tokens)
         except RedisAway:

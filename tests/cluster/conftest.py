@@ -8,7 +8,7 @@ import pytest
 from crawler.cluster.job_record import create_job
 from crawler.cluster.redis import connect
 
-from .joined import PAGES
+from .joined import PAGES, stop_all
 from .shard import shared_server
 from .tree_site import tree_site
 
@@ -18,6 +18,7 @@ def deadline():
     """A deadlock is a red test, not a hung run."""
     with gevent.Timeout(120):
         yield
+    stop_all()
 
 
 @pytest.fixture
@@ -41,5 +42,11 @@ def site():
 
 
 @pytest.fixture
-def record(server):
-    return create_job(server.url, "job", {}, shards=4, ttl=1.0)
+def ttl():
+    """The seconds that a lease lasts: so many that nobody loses one, however busy the machine is."""
+    return 600.0
+
+
+@pytest.fixture
+def record(server, ttl):
+    return create_job(server.url, "job", {}, shards=4, ttl=ttl)

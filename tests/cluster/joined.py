@@ -10,13 +10,21 @@ from crawler.spider import PageSpider
 from .tree_site import SETTINGS
 
 PAGES = 80
+_joined = []
 
 
 def join(server, record, site, **options):
     member = Member(server.url, record, **options)
     result = stream(PageSpider(start_urls=[site.first()]), job=member, **SETTINGS)
     gevent.spawn(list, result)
+    _joined.append(result)
     return member, result
+
+
+def stop_all():
+    """Stop who is left of a test that failed: the next job may have the same name."""
+    while _joined:
+        _joined.pop().stop()
 
 
 def ends(client, record):

@@ -11,6 +11,7 @@ from crawler.cluster.comparison import is_there
 from crawler.cluster.embedded_server import EmbeddedServer
 from crawler.cluster.job_record import create_job
 from crawler.cluster.loading import ShardMaker, load
+from crawler.cluster.redis import connect
 from crawler.cluster.server import Server
 from crawler.cluster.shards import ShardMap
 from crawler.frontier import Frontier, Politeness, Retries, Scope
@@ -35,6 +36,8 @@ class Holder:
         self.record = record
         self.server = Server(url, record.keys, lambda: True)
         self.server.life = self.server.begin_life()
+        #: For the test itself: the commits use the other one whenever they like.
+        self.client = connect(url)
         self.shards = {}
         self.dropped = []
         self.statuses = []
@@ -46,7 +49,7 @@ class Holder:
 
     def claim(self, number, token, seen=None, beat=None):
         keys = self.record.keys
-        lease = self.server.client.hmget(keys.leases[number], "token", "beat")
+        lease = self.client.hmget(keys.leases[number], "token", "beat")
         old_token, old_beat = [(value or b"").decode() for value in lease]
         seen, beat = old_token if seen is None else seen, old_beat if beat is None else beat
         return self.server.call("claim", [keys.job, keys.leases[number]], token, seen, beat)
@@ -73,15 +76,19 @@ class Holder:
         """Read what is new in the inbox of a shard."""
         shard = self.shards[number]
         inbox = self.record.keys.inboxes[number]
-        for entry, fields in self.server.client.xrange(inbox, f"({shard.last_read}"):
+        for entry, fields in self.client.xrange(inbox, f"({shard.last_read}"):
             shard.receive(entry.decode(), fields[b"links"])
 
     def crash(self):
         """End without a word to Redis."""
         for shard in list(self.shards.values()):
             self._drop(shard)
+        self.close()
+
+    def close(self):
         self.commits.close()
         self.server.close()
+        self.client.close()
 
     def _drop(self, shard):
         self.dropped.append(shard.number)
@@ -113,5 +120,4 @@ def holder(url, shards=1, **bounds):
     try:
         yield one
     finally:
-        one.commits.close()
-        one.server.close()
+        one.close()

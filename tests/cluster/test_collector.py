@@ -31,7 +31,7 @@ def job(server):
     with holder(server.url) as one:
         one.commits._writing.kill()
         one.open(0, "t0", outputs=Records())
-        one.server.client.hset(one.record.keys.leases[1], "pending", 0)
+        one.client.hset(one.record.keys.leases[1], "pending", 0)
         yield one
 
 
@@ -122,7 +122,7 @@ def test_killed_between_two_steps_it_writes_nothing_twice(job, tmp_path, step, m
 def test_the_log_is_trimmed_except_its_last_entry(job, tmp_path):
     crawl(job, "a", "b", "c")
     run(job, tmp_path)
-    keys, client = job.record.keys, job.server.client
+    keys, client = job.record.keys, job.client
 
     assert client.xlen(keys.log) == 1
     [(_, fields)] = client.xrange(keys.log)
@@ -131,13 +131,13 @@ def test_the_log_is_trimmed_except_its_last_entry(job, tmp_path):
 
 
 def saved(job):
-    client = job.server.client
+    client = job.client
     return {key: client.dump(key) for key in job.record.keys.all if client.exists(key)}
 
 
 def restore(job, old):
     """Let Redis be back with less, in a new life."""
-    with job.server.client.pipeline(transaction=True) as step:
+    with job.client.pipeline(transaction=True) as step:
         step.delete(*job.record.keys.all)
         for key, value in old.items():
             step.restore(key, 0, value)
@@ -148,7 +148,7 @@ def restore(job, old):
 
 def keep_running(job):
     """Let a job go on of which all pages are done: a collector would end with it."""
-    job.server.client.hset(job.record.keys.job, "status", "running")
+    job.client.hset(job.record.keys.job, "status", "running")
 
 
 @pytest.mark.parametrize("is_running", [False, True])

@@ -20,7 +20,7 @@ def two(server):
         one.commits._writing.kill()  # calls are made when the test makes them
         one.open(0, "t0")
         one.open(1, "t1")
-        one.server.client.hset(one.record.keys.leases[2], "pending", 0)  # no first requests
+        one.client.hset(one.record.keys.leases[2], "pending", 0)  # no first requests
         yield one
 
 
@@ -34,7 +34,7 @@ def page(shard, one, name=""):
 
 def dump(one):
     """All that Redis has of the job."""
-    client = one.server.client
+    client = one.client
     return {key: client.dump(key) for key in sorted(client.keys("*"))}
 
 
@@ -77,13 +77,13 @@ def test_a_lost_answer_is_asked_for_again_and_the_call_is_there_once(two, monkey
 
     assert len(calls) == 2
     assert calls[0] == calls[1]
-    assert two.server.client.xlen(two.record.keys.journals[0]) == 1
+    assert two.client.xlen(two.record.keys.journals[0]) == 1
 
 
 def test_one_lost_shard_keeps_everything_from_being_written_and_the_others_go_again(two):
     for shard in (0, 1):
         two.shards[shard].frontier.admit(page(shard, two))
-    two.server.client.hset(two.record.keys.leases[0], "token", "another's")
+    two.client.hset(two.record.keys.leases[0], "token", "another's")
     call = gathered(two)
     keys = two.record.keys
     names, args = call.keys_and_args(keys, two.server.life, (1, 1), looks=False)
@@ -96,8 +96,8 @@ def test_one_lost_shard_keeps_everything_from_being_written_and_the_others_go_ag
 
     assert two.dropped == [0]
     assert two.shards[1].seq == 1
-    assert two.server.client.xlen(two.record.keys.journals[0]) == 0
-    assert two.server.client.xlen(keys.journals[1]) == 1
+    assert two.client.xlen(two.record.keys.journals[0]) == 0
+    assert two.client.xlen(keys.journals[1]) == 1
 
 
 def test_a_shard_that_is_ahead_of_redis_is_dropped(two):
@@ -109,12 +109,12 @@ def test_a_shard_that_is_ahead_of_redis_is_dropped(two):
     two.commits.write()
 
     assert two.dropped == [0]
-    assert two.server.client.xlen(two.record.keys.journals[0]) == 1
+    assert two.client.xlen(two.record.keys.journals[0]) == 1
 
 
 def test_a_full_server_refuses_the_whole_call(two):
     two.shards[0].frontier.admit(page(0, two))
-    client = two.server.client
+    client = two.client
     before = dump(two)
     client.config_set("maxmemory", 1)
     try:
@@ -133,7 +133,7 @@ def test_nothing_is_committed_in_another_life(two):
     names, args = call.keys_and_args(two.record.keys, "another life", (1, 1), looks=False)
 
     assert two.server.call("commit", names, *args) == [b"LIFE"]
-    assert two.server.client.xlen(two.record.keys.journals[0]) == 0
+    assert two.client.xlen(two.record.keys.journals[0]) == 0
 
 
 def test_a_link_to_another_shard_of_the_same_owner_goes_through_its_inbox(two):
@@ -191,12 +191,12 @@ def test_an_inbox_entry_is_trimmed_with_the_batch_that_has_its_links(two):
     two.commits.write()
     inbox = two.record.keys.inboxes[1]
     two.receive(1)
-    assert two.server.client.xlen(inbox) == 1
+    assert two.client.xlen(inbox) == 1
 
     two.commits.write()
 
-    assert two.server.client.xlen(inbox) == 0
-    assert int(two.server.client.hget(two.record.keys.leases[1], "inbox")) == 0
+    assert two.client.xlen(inbox) == 0
+    assert int(two.client.hget(two.record.keys.leases[1], "inbox")) == 0
     assert two.shards[1].read == []
     assert len(two.state(1).pending) == 1
 
@@ -228,7 +228,7 @@ def test_a_job_is_finished_when_all_is_committed_and_not_before(two):
 
 
 def test_a_job_whose_first_requests_were_not_sent_is_not_finished(two):
-    two.server.client.hset(two.record.keys.leases[2], "pending", 1)
+    two.client.hset(two.record.keys.leases[2], "pending", 1)
     two.shards[0].frontier.admit(page(0, two))
     end(two, 0)
     two.commits.write()
@@ -241,7 +241,7 @@ def test_a_repeated_call_notices_the_finish_too(two):
     end(two, 0)
     call = gathered(two)
     two.commits._send(call)
-    two.server.client.hset(two.record.keys.job, "status", "running")  # as if its answer was lost
+    two.client.hset(two.record.keys.job, "status", "running")  # as if its answer was lost
 
     two.commits._send(call)
 
@@ -266,7 +266,7 @@ def test_what_is_over_its_bound_holds_taking_and_never_a_commit(server, bounds):
         assert first.seq == 2
         assert not waiting.ready()
 
-        one.server.client.hset(one.record.keys.job, "log_bytes", 0)
+        one.client.hset(one.record.keys.job, "log_bytes", 0)
         one.receive(1)
         waiting.get(timeout=120)
         assert second.seq == 1
@@ -276,9 +276,9 @@ def test_counts_that_do_not_add_up_are_refused(two):
     two.shards[0].frontier.admit(page(0, two))
     two.commits.write()
     lease = two.record.keys.leases[0]
-    counts = two.server.client.hget(lease, "counts").decode()
+    counts = two.client.hget(lease, "counts").decode()
     two._drop(two.shards[0])
-    two.server.client.hset(lease, "counts", counts.replace('"done":0', '"done":1'))
+    two.client.hset(lease, "counts", counts.replace('"done":0', '"done":1'))
 
     with pytest.raises(Exception, match="shard 0 does not add up"):
         two.open(0, "t2")
@@ -323,7 +323,7 @@ def test_large_records_are_sent_in_several_calls_and_all_of_them(two, monkeypatc
 
     two.commits.write()
 
-    assert two.server.client.xlen(two.record.keys.log) == 2
+    assert two.client.xlen(two.record.keys.log) == 2
     assert [two.shards[shard].seq for shard in (0, 1)] == [1, 1]
     assert not two.commits._changed()
 

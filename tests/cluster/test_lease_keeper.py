@@ -11,6 +11,12 @@ from gevent.event import Event
 from .joined import PAGES, is_whole, join
 
 
+@pytest.fixture
+def ttl():
+    """Leases soon run out."""
+    return 1.0
+
+
 def test_the_shards_of_a_scheduler_that_dies_are_claimed(server, client, record, site):
     dead, _ = join(server, record, site)
     while len(site.requests) < PAGES // 4:

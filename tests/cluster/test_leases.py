@@ -59,7 +59,7 @@ def test_a_claim_names_what_was_seen_and_fails_if_that_has_changed(one):
 
 def test_after_a_restart_a_free_lease_is_not_claimed_before_lost_claims_have_run_out(one):
     job = one.record.keys.job
-    one.server.client.hset(job, "calm", "the life before")
+    one.client.hset(job, "calm", "the life before")
     assert one.claim(0, "mine") == [b"CALM"]
 
     one.server.call("mark", [job], "calm", one.server.life)
@@ -68,7 +68,7 @@ def test_after_a_restart_a_free_lease_is_not_claimed_before_lost_claims_have_run
 
 
 def test_nothing_is_claimed_in_another_life(one):
-    one.server.client.hset(one.record.keys.job, "life", "the life before")
+    one.client.hset(one.record.keys.job, "life", "the life before")
 
     assert one.claim(0, "mine") == [b"LIFE"]
 
@@ -76,7 +76,7 @@ def test_nothing_is_claimed_in_another_life(one):
 def test_a_renewal_adds_a_beat_to_our_leases_only_and_shows_all(one):
     one.claim(0, "mine")
     keys = one.record.keys
-    names = [keys.job, keys.here, *keys.leases]
+    names = [keys.job, keys.here, keys.changes, *keys.leases]
 
     before = one.server.call("renew", names, "me", 2, "{}", "mine", "")
     after = one.server.call("renew", names, "me", 2, "{}", "mine", "another's")

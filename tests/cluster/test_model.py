@@ -56,7 +56,7 @@ class Protocol(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        self.one.server.client.hset(self.one.record.keys.leases[2], "pending", 0)
+        self.one.client.hset(self.one.record.keys.leases[2], "pending", 0)
         for shard in (0, 1):
             self.one.open(shard, next(_tokens))
         self.one.shards[0].frontier.admit(Request(self.url(0)))
@@ -130,7 +130,7 @@ class Protocol(RuleBasedStateMachine):
         place = max(0, len(self.history) - 1 - lost)
         del self.history[place + 1 :]
         keys = self.one.record.keys
-        with self.one.server.client.pipeline(transaction=True) as step:
+        with self.one.client.pipeline(transaction=True) as step:
             step.delete(*keys.all)
             for key, value in self.history[place].items():
                 step.restore(key, 0, value)
@@ -140,7 +140,7 @@ class Protocol(RuleBasedStateMachine):
 
     def _save(self):
         keys = self.one.record.keys.all
-        with self.one.server.client.pipeline() as step:
+        with self.one.client.pipeline() as step:
             for key in keys:
                 step.dump(key)
             found = zip(keys, step.execute(), strict=True)
@@ -170,11 +170,11 @@ class FinishedProtocol(Protocol):
                 break
 
     def _is_over(self):
-        return self.one.server.client.hget(self.one.record.keys.job, "status") == b"finished"
+        return self.one.client.hget(self.one.record.keys.job, "status") == b"finished"
 
     def _check(self):
         ends = Counter()
-        for _, fields in self.one.server.client.xrange(self.one.record.keys.log):
+        for _, fields in self.one.client.xrange(self.one.record.keys.log):
             for name, blob in fields.items():
                 if name != b"call":
                     ends.update(request["url"] for request, *_ in unpack(blob))

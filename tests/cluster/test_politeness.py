@@ -18,6 +18,12 @@ DELAY = 0.15
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 20))]
 
 
+@pytest.fixture
+def ttl():
+    """Leases soon run out."""
+    return 1.0
+
+
 def join(server, record, site):
     member = Member(server.url, record)
     spider = PageSpider(start_urls=[site.first()])

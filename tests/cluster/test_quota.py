@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from gevent.event import Event
 
-from crawler.cluster.job_record import create_job
+from crawler.cluster.quota import Quota
 from crawler.frontier import Budget
 
 from .joined import join
@@ -38,7 +39,7 @@ def one(server):
 
 def grant(one, id_="one", *, pages="", size="", errors="", seconds="", held=0, wants=1):
     keys = one.record.keys
-    one.server.client.hset(keys.here, id_, "99999999999 {}")
+    one.client.hset(keys.here, id_, "99999999999 {}")
     names = [keys.job, keys.quota, keys.here, *keys.leases]
     more, limit = one.server.call("grant", names, id_, 2, pages, size, errors, seconds, held, wants)
     return more, limit.decode()
@@ -46,7 +47,7 @@ def grant(one, id_="one", *, pages="", size="", errors="", seconds="", held=0, w
 
 def commit_counts(one, shard, begun=0, size=0, errors=0):
     counts = {"frontier": {"begun": begun, "bytes": size}, "counts": {"failed": {"x": errors}}}
-    one.server.client.hset(one.record.keys.leases[shard], "counts", json.dumps(counts))
+    one.client.hset(one.record.keys.leases[shard], "counts", json.dumps(counts))
 
 
 def test_what_was_begun_and_what_may_be_are_never_more_than_the_limit(one):
@@ -63,7 +64,7 @@ def test_what_was_begun_and_what_may_be_are_never_more_than_the_limit(one):
 
 def test_pages_of_a_scheduler_that_died_are_given_to_others(one):
     assert grant(one, "dead", pages=4) == (1, "")
-    one.server.client.hset(one.record.keys.here, "dead", "1000 {}")
+    one.client.hset(one.record.keys.here, "dead", "1000 {}")
     commit_counts(one, 0, begun=3)
 
     assert grant(one, "b", pages=4) == (1, "")
@@ -97,13 +98,31 @@ def test_bytes_and_errors_of_all_shards_count(one, limits, reached):
 
 
 def test_time_counts_from_the_start_of_the_job(one):
-    one.server.client.hset(one.record.keys.job, "began", 1000)
+    one.client.hset(one.record.keys.job, "began", 1000)
 
     assert grant(one, seconds=60) == (0, "time_limit")
 
 
-def test_a_job_without_limits_asks_for_nothing(server, client, site):
-    record = create_job(server.url, "job", {}, shards=4, ttl=1.0)
+def test_a_page_that_another_gives_back_is_begun_soon(one):
+    keys, woken = one.record.keys, Event()
+    one.client.hset(keys.here, "other", "99999999999 {}")
+    one.client.hset(keys.quota, "other", 1)
+    limits = Budget(pages=1)
+    quota = Quota(
+        one.server, one.record, limits, one.shards, id_="me", on_limit=bool, wake=woken.set
+    )
+    assert not quota.may_begin(["waits"])
+
+    woken.wait()
+    assert not quota.may_begin(["waits"])
+    one.client.hset(keys.quota, "other", 0)
+    while not quota.may_begin(["waits"]):
+        woken.clear()
+        woken.wait()
+    quota.close()
+
+
+def test_a_job_without_limits_asks_for_nothing(server, client, record, site):
     _, result = join(server, record, site)
     result.wait()
 

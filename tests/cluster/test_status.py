@@ -33,11 +33,13 @@ def paused(server, record, site):
         states = {row["state"] for row in found["shard_table"]}
         return shards == [2, 2] and statuses == ["paused"] * 2 and states == {"held"}
 
-    status_when(server, is_paused)
-    yield members
-    control_job(server.url, "job", "stop")
-    for _, result in members:
-        result.wait()
+    try:
+        status_when(server, is_paused)
+        yield members
+    finally:
+        control_job(server.url, "job", "stop")
+        for _, result in members:
+            result.wait()
 
 
 def test_each_shard_names_its_scheduler(server, paused):
@@ -62,7 +64,7 @@ def test_a_command_is_confirmed_by_each_scheduler(server, site, paused):
 
 def test_a_scheduler_that_does_not_answer_is_silent(server, client, record, paused):
     now = int(client.time()[0])
-    client.hset(record.keys.here, "gone:1:a", f"{now - 60} " + '{"shards": 0, "done": 0}')
+    client.hset(record.keys.here, "gone:1:a", f"{now - 6000} " + '{"shards": 0, "done": 0}')
 
     control_job(server.url, "job", "stop")
     found = status_when(server, lambda found: sorted(asked(found)) == ["done", "done", "silent"])

@@ -35,7 +35,7 @@ def redis_url(server):
 
 @pytest.fixture
 def record(server):
-    return create_job(server.url, "job", {}, shards=4, ttl=1.0)
+    return create_job(server.url, "job", {}, shards=4, ttl=600.0)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def chained(page):
 
     def with_link(request):
         reply = page(request)
-        return Reply(200, body=reply.body + b'<a href="/chain/0">.</a>')
+        return Reply(200, body=reply.body + '<a href="/chain/0">.</a>')
 
     return with_link
 
