@@ -167,8 +167,7 @@ def _with_cookies(
         cookies = Cookies()
         middlewares = [*middlewares, cookies]
     if cookies is not None and job is not None:
-        cookies.restore(job.journal.fact("cookies") or {})
-        job.journal.include("cookies", cookies.changes)
+        job.keep_cookies(cookies)
     return middlewares
 
 

@@ -210,6 +210,7 @@ LARGE_CLASSES = {
     "ClusterFrontier": "all of the contract",
     "SqliteJournal": "all of the contract of a journal",
     "ClusterJournal": "all of the contract of a journal",
+    "Member": "all of the contracts of a job and of its journal",
 }
 #: Functions with more than 40 lines, without their docstring, and why.
 LONG_FUNCTIONS = {

@@ -45,7 +45,7 @@ class ActiveShard:
         self.is_dropped = False
         #: Called with the id and the fields of a request that a callback of another process waits for.
         self.on_ask: Callable[[str, dict[str, Any]], object] = _ignore
-        #: Whether nothing more is taken, so that another scheduler can have it.
+        #: Whether it is given back, so that another scheduler can have it.
         self.is_draining = False
         #: The inbox entries that were read and are not committed, and the last one that was read.
         self.read: list[str] = []
@@ -62,6 +62,11 @@ class ActiveShard:
     def begun_lately(self) -> int:
         """How many pages were begun since the last batch that was answered."""
         return max(0, self.frontier.view.begun - self.begun)
+
+    @property
+    def may_take(self) -> bool:
+        """Whether requests may be taken; while it is given back, only as long as callbacks wait for some."""
+        return not self.is_draining or len(self.journal.awaited) > 0
 
     @property
     def taken(self) -> int:

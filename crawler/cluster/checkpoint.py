@@ -47,6 +47,7 @@ def _rows(state: ShardState) -> Iterator[Row]:
         yield ["k", number, strikes]
     yield from state.hosts.values()
     yield from state.robots.values()
+    yield from state.cookies.values()
     for host, pages in state.pages.items():
         yield ["p", host, pages]
     for url, depth, found_on in state.recent:
@@ -57,6 +58,8 @@ def _take(state: ShardState, row: Row) -> None:
     kind, name = row[0], row[1]
     if kind == "@":
         state.seq, state.last = row[1:]
+    elif kind == "c":
+        state.set_cookie(row)
     elif kind == "u":
         state.recent.append((row[1], row[2], row[3]))
     elif kind in _BY_NAME:

@@ -12,9 +12,10 @@ h     what is known of a host or an origin: name, failures, end of its rest, why
 r     a robots.txt: origin, end of its validity, body in base64
 s     the first requests were sent to their shards: their number
 k     processes died while they analysed a page, or were stuck: its mark, how often
+c     a cookie that a host has set: session, its values; one that expires at 0 is deleted
 ====  ================================================================================
 
-Times are in seconds of Redis' clock. A number is that of a request in its shard.
+Times are in seconds of Redis' clock, those of cookies in seconds since 1970. A number is that of a request in its shard.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _OWN = ("url", "depth", "priority", "found_on", "id")
 
 #: How many of the URLs admitted last are remembered as such.
 RECENT = 20_000
+#: How many cookies of the hosts of a shard are kept: the ones that were set last.
+COOKIES = 3_000
 
 
 @dataclass
@@ -62,6 +65,20 @@ class ShardState:
     strikes: dict[int, int] = field(default_factory=dict)
     hosts: dict[str, Row] = field(default_factory=dict)
     robots: dict[str, Row] = field(default_factory=dict)
+    cookies: dict[tuple[Any, ...], Row] = field(default_factory=dict)
+
+    def set_cookie(self, row: Row) -> bool:
+        """Keep a cookie as the one that was set last; return False if it was there already."""
+        _, session, (name, _, domain, port, path, _, expires) = row
+        key = (session, name, domain, port, path)
+        if self.cookies.get(key) == row:
+            return False
+        self.cookies.pop(key, None)
+        if expires != 0:
+            self.cookies[key] = row
+        if len(self.cookies) > COOKIES:
+            del self.cookies[next(iter(self.cookies))]
+        return True
 
 
 def fold(
@@ -119,6 +136,8 @@ def _apply(state: ShardState, row: Row, key_of: Callable[[Row], bytes]) -> None:
         state.pending[name] = ["a", name, url, row[2], priority, row[3], more]
     elif kind == "k":
         state.strikes[name] = row[2]
+    elif kind == "c":
+        state.set_cookie(row)
     elif kind in _FACTS:
         getattr(state, _FACTS[kind])[name] = row
     elif kind != "s":

@@ -36,6 +36,8 @@ Fetch = Callable[[Request], Response]
 _BLOCK = 1
 _KEPT = 600_000
 _AWAY_WAIT = 0.2
+#: The answer of a scheduler that has given the shard away.
+_AGAIN = {"again": True}
 
 
 class ForeignFetches:
@@ -98,9 +100,12 @@ class ForeignFetches:
                 self._server.post(shard, {"ask": [question, request_to_dict(request)]})
                 while self._leases.seen(shard).token == holder:
                     answer = self._wait(client, question)
-                    if answer is not None:
-                        found: dict[str, Any] = unpack(answer)
+                    if answer is None:
+                        continue
+                    found: dict[str, Any] = unpack(answer)
+                    if found != _AGAIN:
                         return found
+                    break
 
     def _wait(self, client: Any, question: str) -> bytes | None:
         try:
@@ -115,27 +120,25 @@ class ForeignFetches:
 
     def _answer(self, question: str, request: Request) -> None:
         try:
-            answer = self._answer_to(request)
-            if answer is not None:
-                key, blob = self._server.keys.answer(question), pack(answer)
-                self._server.ask(lambda client: _put(client, key, blob))
+            key, blob = self._server.keys.answer(question), pack(self._answer_to(request))
+            self._server.ask(lambda client: _put(client, key, blob))
         except RedisAway:
             log.debug("Redis went away while a question was answered")
         finally:
             self._answering.discard(question)
 
-    def _answer_to(self, request: Request) -> dict[str, Any] | None:
-        """Return the answer; None if another has the shard now, or this process ends."""
+    def _answer_to(self, request: Request) -> dict[str, Any]:
+        """Return the answer: to ask again if another has the shard now, or this process ends."""
         try:
             return {"response": response_to_dict(self._fetch(request))}
         except Refusal as refusal:
             known = {"refusal": [refusal.reason, request.url]}
-            return known if refusal.reason != OTHER_SHARD else None
+            return known if refusal.reason != OTHER_SHARD else _AGAIN
         except DownloadError as error:
             return {"error": error_to_dict(error)}
         except CrawlerError as error:
             log.debug("%s is not fetched for another scheduler: %s", request, error)
-            return None
+            return _AGAIN
 
 
 def _put(client: Any, key: str, blob: bytes) -> None:

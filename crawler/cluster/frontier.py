@@ -134,7 +134,7 @@ class ClusterFrontier:
         start = self._next_shard
         for n in range(len(shards)):
             place = (start + n) % len(shards)
-            taken = None if shards[place].is_draining else self._take_from(shards[place])
+            taken = self._take_from(shards[place]) if shards[place].may_take else None
             if taken is not None:
                 self._next_shard = place
                 self._owners[taken] = shards[place]
@@ -159,11 +159,9 @@ class ClusterFrontier:
         return None
 
     def _next_due(self, now: float) -> float | None:
-        times = [shard.frontier.next_due(now) for shard in self._open_shards()]
+        shards = [shard for shard in self.shards.values() if shard.may_take]
+        times = [shard.frontier.next_due(now) for shard in shards]
         return min((when for when in times if when is not None), default=None)
-
-    def _open_shards(self) -> list[ActiveShard]:
-        return [shard for shard in self.shards.values() if not shard.is_draining]
 
     # -- of what was taken ---------------------------------------------------------------------
 

@@ -147,7 +147,7 @@ class HeldShards:
         return shard
 
     def _give_back_when_quiet(self, shard: ActiveShard) -> None:
-        while shard.taken and not shard.is_dropped:
+        while (shard.taken or shard.may_take) and not shard.is_dropped:
             gevent.sleep(_LOOK)
         self.commits.write()
         if not shard.is_dropped:

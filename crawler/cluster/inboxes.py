@@ -25,7 +25,7 @@ class Inboxes:
     """
     Reads the inboxes of all *shards*, on a connection of its own; and sees changes of the job.
 
-    They are always read: admission is elastic, so two schedulers with full inboxes cannot
+    They are always read, unless a shard is being given back: admission is elastic, so two schedulers with full inboxes cannot
     block each other. *on_change* is called when the job's status, its schedulers or the shards that
     are free may have changed.
     """
@@ -63,7 +63,8 @@ class Inboxes:
 
     def _read_once(self) -> None:
         names = self._server.keys.inboxes
-        asked = {names[shard.number].encode(): shard for shard in list(self._shards.values())}
+        shards = [shard for shard in self._shards.values() if not shard.is_draining]
+        asked = {names[shard.number].encode(): shard for shard in shards}
         changes = self._server.keys.changes.encode()
         after = {name: shard.last_read for name, shard in asked.items()}
         after[changes] = self._last_change

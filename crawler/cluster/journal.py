@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from .. import url as urls
@@ -24,6 +25,7 @@ from ..frontier.hosts.host import HostFacts
 from ..frontier.hosts.robots_cache import RobotsFacts
 from ..frontier.ledger import Ledger
 from ..frontier.outcome import MOVED
+from ..http.set_cookie import Cookie
 from ..serialization import request_to_dict
 from .batch import ShardBatch
 from .blob import as_text
@@ -88,8 +90,8 @@ class ClusterJournal:
         self._wait = wait
         self._least_rest = least_rest
         self._duplicate_filter = duplicate_filter
-        self._awaited = AwaitedRequests()
-        self.overflow = SpilledQueues(state.pending.values(), self._awaited, window)
+        self.awaited = AwaitedRequests()
+        self.overflow = SpilledQueues(state.pending.values(), self.awaited, window)
         self.strikes = Strikes(state.strikes)
         self.marks = ShardMarks(shard, marker)
         self._figures: dict[str, Callable[[], Any]] = {}
@@ -156,9 +158,9 @@ class ClusterJournal:
         if isinstance(found, Link):
             return self._admitted_link(found)
         if awaited_by is not None:
-            self._awaited.add(found.id, awaited_by, host)
+            self.awaited.add(found.id, awaited_by, host)
             if awaited_by == found.id:  # its page is in another shard, and ends by itself
-                self._awaited.page_ended(awaited_by)
+                self.awaited.page_ended(awaited_by)
             return found
         number, self._next = self._next, self._next + 1
         request = found.replace(id=f"{number:x}")
@@ -195,33 +197,33 @@ class ClusterJournal:
         target = self._shards.of(hop.url)
         if target is None or target == self.shard:
             return None
-        if hop.id in self._awaited:
+        if hop.id in self.awaited:
             return refused(OTHER_SHARD)
         self._add(["e", _number(hop)])
         self.send(target, {"hop": request_to_dict(hop)})
         return MOVED
 
     def waits_again(self, request: Request) -> None:
-        if request.id not in self._awaited:
+        if request.id not in self.awaited:
             self._outputs.collect(request.id)
             self._add(waits_again(_number(request), request))
 
     def put_back(self, request: Request) -> None:
-        self._awaited.page_put_back(request.id)
+        self.awaited.page_put_back(request.id)
         self._outputs.discard(request.id)
 
     def ended(self, end: PageEnd) -> None:
         request, outcome = end.request, end.outcome
         entry = _log_entry(end, self._outputs.collect(request.id))
-        if request.id not in self._awaited:
-            size = sum(self.batch.add_end(s.output) for s in self._awaited.page_ended(request.id))
+        if request.id not in self.awaited:
+            size = sum(self.batch.add_end(s.output) for s in self.awaited.page_ended(request.id))
             self.batch.rows.append(["e", _number(request)])
             self._on_change(size + self.batch.add_end(entry))
-        elif self._awaited.is_useless(request.id) or (
+        elif self.awaited.is_useless(request.id) or (
             outcome.status == "refused" and outcome.reason in CUT_OFF
         ):
-            self._awaited.remove(request.id)
-        elif not self._awaited.end(request.id, Step(output=entry)):
+            self.awaited.remove(request.id)
+        elif not self.awaited.end(request.id, Step(output=entry)):
             self.batch.add_end(entry)
             self._on_change(0)
 
@@ -245,6 +247,21 @@ class ClusterJournal:
         """Count it against a page that a process ended, or was stuck, while it analysed it."""
         strikes = self.strikes.add(strike.mark, is_alone=strike.is_alone)
         self._add(["k", strike.mark, strikes])
+
+    # -- cookies ------------------------------------------------------------------------------
+
+    @property
+    def cookies(self) -> Iterable[tuple[str, Cookie]]:
+        """The cookies that the hosts of the shard have set, each with its session."""
+        return [(row[1], Cookie.from_values(row[2])) for row in self._state.cookies.values()]
+
+    def set_cookie(self, session: str, cookie: Cookie) -> None:
+        """Keep a *cookie* that a host of the shard has set, for its next holder too."""
+        is_deleted = cookie.expires <= time.time()
+        kept = replace(cookie, expires=0.0) if is_deleted else cookie
+        row = ["c", session, kept.to_values()]
+        if self._state.set_cookie(row):
+            self._add(row)
 
     # -- inside -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from ..data import Request
 from ..errors import CrawlerError, RedisAway
 from ..frontier import Budget, FrontierContract, Outcome
 from ..frontier.hosts.wakeup import Wakeup
+from ..job.contract import CrawlCookies
 from ..job.outputs import JobOutputs
 from .active_shard import ActiveShard
 from .foreign_fetches import Fetch, ForeignFetches
@@ -25,6 +26,7 @@ from .leases import LeaseTable
 from .loading import ShardMaker
 from .quota import Quota
 from .server import Server
+from .shard_cookies import ShardCookies
 from .shards import ShardMap
 from .strikes import MarkFile, mark_of, strikes_of_the_dead
 
@@ -75,6 +77,7 @@ class Member:
         self._table = LeaseTable(len(record.keys.leases), record.ttl)
         self._active: dict[int, ActiveShard] = {}
         self._foreign = ForeignFetches(self.server, self._active, self._map, self._table)
+        self._cookies = ShardCookies(self._active, self._map)
         self._is_closing = False
         self._fails: Callable[[CrawlerError], object] = bool
         self.held: HeldShards
@@ -109,7 +112,7 @@ class Member:
         reader = Server(self.server.url, record.keys, lambda: True)
         self.inboxes = Inboxes(reader, held.active, self.leases.hurry)
         held.on_load = self._loaded
-        held.on_forget = self._recall
+        held.on_forget = self._forgotten
         self.frontier = ClusterFrontier(
             held.active,
             self._map,
@@ -131,6 +134,9 @@ class Member:
         self, fetch: Fetch, waiting: Callable[[], AbstractContextManager[None]]
     ) -> Fetch:
         return self._foreign.around(fetch, waiting)
+
+    def keep_cookies(self, cookies: CrawlCookies) -> None:
+        self._cookies.keep(cookies)
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Do nothing: what the job is about was compared before."""
@@ -198,7 +204,12 @@ class Member:
     def _recall(self, shard: ActiveShard | None = None) -> None:
         self.frontier.recall(shard)
 
+    def _forgotten(self, shard: ActiveShard) -> None:
+        self._recall(shard)
+        self._cookies.forget(shard)
+
     def _loaded(self, shard: ActiveShard) -> None:
+        self._cookies.load(shard)
         shard.on_ask = self._foreign.answer
         self.inboxes.wake()
         if self.quota.reached:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ..data import Item, Request, Response
 from ..errors import CrawlerError
 from ..frontier import CrawlJournal
+from ..http.set_cookie import Cookie
 
 Fetch = Callable[[Request], Response]
 
@@ -21,6 +22,22 @@ class CrawlOutputs(Protocol):
 
     def around(self, fetch: Fetch) -> Fetch:
         """Return *fetch*, which then holds the exchanges that are archived."""
+
+
+class CrawlCookies(Protocol):
+    """The cookies of a crawl."""
+
+    #: Called with the session, the URL that has set a cookie, and the cookie.
+    on_set: Callable[[str, str, Cookie], object]
+
+    def restore(self, saved: Mapping[str, list[list[Any]]]) -> None:
+        """Add the cookies that changes() has returned, or Cookie.to_values() of each."""
+
+    def changes(self) -> dict[str, list[list[Any]]] | None:
+        """Return all cookies, as JSON values by session; None if none has changed since."""
+
+    def remove(self, session: str, cookie: Cookie) -> None:
+        """Forget *cookie*, unless another one has replaced it."""
 
 
 class CrawlJob(Protocol):
@@ -45,3 +62,6 @@ class CrawlJob(Protocol):
         self, fetch: Fetch, waiting: Callable[[], AbstractContextManager[None]]
     ) -> Fetch:
         """Return *fetch* as callbacks use it; what has to wait for others waits in *waiting*."""
+
+    def keep_cookies(self, cookies: CrawlCookies) -> None:
+        """Restore *cookies*, and keep those that are set."""

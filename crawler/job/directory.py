@@ -17,7 +17,7 @@ from ..data import Request
 from ..errors import CrawlerError, JobError
 from ..feed import Feed, WarcWriter
 from ..frontier import FailedPages, Recovered, SqliteJournal
-from .contract import Fetch
+from .contract import CrawlCookies, Fetch
 from .outputs import JobOutputs
 
 STATE = "state.db"
@@ -110,6 +110,10 @@ class Job:
 
     def around_fetch(self, fetch: Fetch, _waiting: object) -> Fetch:
         return fetch
+
+    def keep_cookies(self, cookies: CrawlCookies) -> None:
+        cookies.restore(self.journal.fact("cookies") or {})
+        self.journal.include("cookies", cookies.changes)
 
     def retry_failed(self, *reasons: str) -> None:
         """Fetch the pages again that failed, for one of *reasons* if any is given; call it first."""

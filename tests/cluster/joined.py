@@ -13,9 +13,10 @@ PAGES = 80
 _joined = []
 
 
-def join(server, record, site, **options):
+def join(server, record, site, spider=None, settings=SETTINGS, **options):
+    """Let one more scheduler work on the job."""
     member = Member(server.url, record, **options)
-    result = stream(PageSpider(start_urls=[site.first()]), job=member, **SETTINGS)
+    result = stream(spider or PageSpider(start_urls=[site.first()]), job=member, **settings)
     gevent.spawn(list, result)
     _joined.append(result)
     return member, result

@@ -38,11 +38,14 @@ def histories(draw):
             if not waiting:
                 break
             which = draw(st.sampled_from(waiting))
-            kind = draw(st.sampled_from("wmehk"))
+            kind = draw(st.sampled_from("wmehkc"))
             if kind == "w":
                 rows.append(waits_again(which, page(which, attempts=("status 503",))))
             elif kind == "m":
                 rows.append(["m", which, 1, "http://a.test/"])
+            elif kind == "c":
+                expires = draw(st.sampled_from([None, 0.0, 2e9]))
+                rows.append(["c", "", ["id", str(which), "a.test", 80, "/", False, expires]])
             elif kind == "k":
                 rows.append(["k", which, 1])
             elif kind == "h":

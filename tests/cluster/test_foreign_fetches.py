@@ -1,14 +1,13 @@
 """A callback may fetch a page of any host, whichever scheduler has it."""
 
-import gevent
 import pytest
 
-from crawler import Request, Spider, stream
-from crawler.cluster.member import Member
+from crawler import Request, Spider
+from crawler.cluster.journal import OTHER_SHARD
 from crawler.errors import DownloadError, Refusal
 from crawler.testing import LoopbackSite, Reply, faults
 
-from .joined import ends
+from .joined import ends, join
 from .tree_site import HOSTS, SETTINGS
 
 
@@ -44,14 +43,15 @@ class Parts(Spider):
         yield {"page": response.url}
 
 
-def crawl(server, record, site, path, schedulers=2):
-    found, results = [], []
-    for _ in range(schedulers):
-        member = Member(server.url, record)
-        result = stream(Parts(site, path, found), job=member, **SETTINGS, retries=1)
-        gevent.spawn(list, result)
-        results.append(result)
-    for result in results:
+def start(server, record, site, path, found):
+    settings = {**SETTINGS, "retries": 1}
+    return join(server, record, site, Parts(site, path, found), settings)
+
+
+def crawl(server, record, site, path):
+    found = []
+    members = [start(server, record, site, path, found) for _ in range(2)]
+    for _, result in members:
         result.wait()
     return found
 
@@ -79,3 +79,49 @@ def test_a_refusal_of_another_scheduler_is_raised_here(server, record, site):
     found = crawl(server, record, site, "/" + "a/" * 50)
 
     assert {name for _, name in found} == {"Refusal"}
+
+
+def test_a_question_is_put_again_if_the_shard_was_given_away(server, record, site, monkeypatch):
+    found, refusing = [], []
+    members = [start(server, record, site, "/part", found) for _ in range(2)]
+    for member, _ in members:
+        refusing.append(refuse_first(member._foreign, monkeypatch))
+    for _, result in members:
+        result.wait()
+
+    assert found == [(host, "part") for host in HOSTS[1:]]
+    assert [list(requests) for requests in refusing] == [[], []]
+
+
+def refuse_first(foreign, monkeypatch):
+    """Let a scheduler give a shard away whenever it begins to fetch for the first time."""
+    fetch, left = foreign._fetch, [OTHER_SHARD]
+
+    def fetch_or_refuse(request):
+        if left:
+            raise Refusal(left.pop(), request.url)
+        return fetch(request)
+
+    monkeypatch.setattr(foreign, "_fetch", fetch_or_refuse)
+    return left
+
+
+class OwnPart(Spider):
+    """Fetches another page of its host, while the shard of that is given back."""
+
+    accepted_domains = HOSTS
+
+    def parse(self, response):
+        self.member.held.drain(0)
+        yield {"part": self.fetch(response.url + "part").text}
+
+
+def test_a_shard_is_given_back_only_when_its_callbacks_have_got_what_they_wait_for(
+    server, client, record, site
+):
+    spider = OwnPart(start_urls=[url(site, HOSTS[0], "/")])
+    spider.member, result = join(server, record, site, spider)
+    result.wait()
+
+    assert [hit.path for hit in site.requests] == ["/", "/part"]
+    assert client.hget(record.keys.job, "status") == b"finished"

@@ -6,12 +6,9 @@ from itertools import pairwise
 import gevent
 import pytest
 
-from crawler import stream
-from crawler.cluster.member import Member
-from crawler.spider import PageSpider
 from crawler.testing import Reply
 
-from .joined import PAGES, is_whole
+from .joined import PAGES, is_whole, join
 from .tree_site import HOSTS, SETTINGS
 
 DELAY = 0.15
@@ -22,14 +19,6 @@ SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 20
 def ttl():
     """Leases soon run out."""
     return 1.0
-
-
-def join(server, record, site):
-    member = Member(server.url, record)
-    spider = PageSpider(start_urls=[site.first()])
-    result = stream(spider, job=member, **{**SETTINGS, "robots": True})
-    gevent.spawn(list, result)
-    return member, result
 
 
 def die(member):
@@ -48,14 +37,15 @@ def test_no_host_is_asked_earlier_than_it_wants_while_schedulers_die(
     rng = random.Random(seed)
     robots = Reply(200, {"content-type": "text/plain"}, f"User-agent: *\nCrawl-delay: {DELAY}\n")
     site.pages["/robots.txt"] = robots
-    members = [join(server, record, site) for _ in range(2)]
+    settings = {**SETTINGS, "robots": True}
+    members = [join(server, record, site, settings=settings) for _ in range(2)]
     for _ in range(2):
         seen = len(site.requests)
         wanted = seen + rng.randint(5, 25)
         while len(site.requests) < wanted and client.hget(record.keys.job, "status") == b"running":
             gevent.sleep(0.005)
         die(members.pop(rng.randrange(len(members)))[0])
-        members.append(join(server, record, site))
+        members.append(join(server, record, site, settings=settings))
     for _, result in members:
         result.wait()
 

@@ -32,6 +32,10 @@ class AwaitedRequests:
     def __contains__(self, request_id: str) -> bool:
         return request_id in self._open
 
+    def __len__(self) -> int:
+        """Return how many have not ended."""
+        return len(self._open)
+
     def remove(self, request_id: str) -> None:
         _, page_id = self._open.pop(request_id)
         self._waits_for.get(page_id, set()).discard(request_id)

@@ -34,6 +34,8 @@ class Cookies(DownloadMiddleware):
     def __init__(self, *, most: int = 3000, clock: Callable[[], float] = time.time) -> None:
         if most < _MOST_PER_DOMAIN:
             raise ValueError(f"most must be at least {_MOST_PER_DOMAIN}, not {most!r}")
+        #: Called with the session, the URL that has set a cookie, and the cookie.
+        self.on_set: Callable[[str, str, Cookie], object] = _ignore
         self._clock = clock
         self._has_changed, self._saved_at = False, 0.0
         self._jars: defaultdict[str, Jar] = defaultdict(lambda: Jar(most))
@@ -59,6 +61,10 @@ class Cookies(DownloadMiddleware):
             for session, jar in self._jars.items()
         }
 
+    def remove(self, session: str, cookie: Cookie) -> None:
+        """Forget *cookie*, unless another one has replaced it."""
+        self.jar(session).remove(cookie)
+
     def jar(self, session: str = "") -> Jar:
         return self._jars[session]
 
@@ -75,13 +81,13 @@ class Cookies(DownloadMiddleware):
     def after_download(self, response: Response) -> Response:
         fields = response.headers.all("set-cookie")
         if fields and "cached" not in response.flags:
-            jar = self.jar(session_of(response.request))
+            session = session_of(response.request)
             place, now = Place.of(response.url), self._clock()
             for field in fields[-_MOST_PER_DOMAIN:]:  # of more, the first would be dropped
                 cookie = read_cookie(field, place, now)
-                if cookie is not None:
-                    jar.put(cookie, place, now)
+                if cookie is not None and self.jar(session).put(cookie, place, now):
                     self._has_changed = True
+                    self.on_set(session, response.url, cookie)
         return response
 
     def __repr__(self) -> str:
@@ -98,15 +104,29 @@ class Jar:
         #: Ordered by the last request: the domain that was requested least recently is the first.
         self._domains: dict[str, dict[object, Cookie]] = {}
 
-    def put(self, cookie: Cookie, place: Place, now: float) -> None:
-        """Keep a *cookie* that *place* has set; an expired one deletes the cookie it replaces."""
+    def put(self, cookie: Cookie, place: Place, now: float) -> bool:
+        """
+        Keep a *cookie* that *place* has set; an expired one deletes the cookie it replaces.
+
+        Returns whether *place* may set it.
+        """
         domain = urls.registered_domain(place.host)
         cookies = self._domains.pop(domain, {})
-        if place.secure or not any(_is_shadowed(one, cookie) for one in cookies.values()):
+        may_set = place.secure or not any(_is_shadowed(one, cookie) for one in cookies.values())
+        if may_set:
             self._set(cookies, cookie, now)
         if cookies:
             self._domains[domain] = cookies
         self._make_room()
+        return may_set
+
+    def remove(self, cookie: Cookie) -> None:
+        """Forget *cookie*, unless another one has replaced it."""
+        cookies = self._domains.get(urls.registered_domain(cookie.domain), {})
+        key = _key(cookie)
+        if cookies.get(key) == cookie:
+            del cookies[key]
+            self._count -= 1
 
     def sent_to(self, place: Place, now: float) -> list[Cookie]:
         """Return the cookies to send to *place*, those with longer paths first."""
@@ -136,7 +156,7 @@ class Jar:
 
     def _set(self, cookies: dict[object, Cookie], cookie: Cookie, now: float) -> None:
         before = len(cookies)
-        key = (cookie.name, cookie.domain, cookie.port, cookie.path)
+        key = _key(cookie)
         if cookie.expires > now:
             cookies[key] = cookie
         else:
@@ -150,6 +170,14 @@ class Jar:
     def _make_room(self) -> None:
         while self._count > self._most:
             self._count -= len(self._domains.pop(next(iter(self._domains))))
+
+
+def _key(cookie: Cookie) -> object:
+    return cookie.name, cookie.domain, cookie.port, cookie.path
+
+
+def _ignore(_session: str, _url: str, _cookie: Cookie) -> None:
+    """Do nothing: nobody listens."""
 
 
 def _is_shadowed(old: Cookie, new: Cookie) -> bool:
