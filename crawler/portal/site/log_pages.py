@@ -13,7 +13,6 @@ import gevent
 from flask import Response, jsonify, request
 from gevent.event import Event
 from gevent.lock import Semaphore
-from werkzeug.exceptions import NotFound
 
 from ..rendering import render
 from ..runs.log_index import LEVELS, LogLine
@@ -22,6 +21,7 @@ from ..runs.log_search import LogQuery
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from .answers import LogAnswer
+from .lookup import lookup
 from .visitor import Route, session
 
 Value = TypeVar("Value")
@@ -74,7 +74,7 @@ class LogPages:
         ]
 
     def page(self, run: int) -> str:
-        found, query = self._found(run), _query()
+        found, query = lookup(self._runs, run), _query()
         self._keeper.update(found)
         lines = self._lines(found, query)
         index = self._keeper.index(found)
@@ -97,7 +97,7 @@ class LogPages:
         )
 
     def events(self, run: int) -> Response:
-        found = self._found(run)
+        found = lookup(self._runs, run)
         seen = request.headers.get("Last-Event-ID", request.args.get("after", "0"))
         after = int(seen) if seen.isdecimal() else 0
         query = replace(_query(), before=0, around=0, after=after)
@@ -105,14 +105,14 @@ class LogPages:
 
     def download(self, run: int) -> Response:
         """Send all lines as JSON, one line each."""
-        found = self._found(run)
+        found = lookup(self._runs, run)
         name = f"{self._runs.name(found).replace(' #', '-')}.log.jsonl"
         answer = Response(self._all(found), mimetype="application/x-ndjson")
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return answer
 
     def as_json(self, run: int) -> Response:
-        found = self._found(run)
+        found = lookup(self._runs, run)
         most = min(max(request.args.get("most", 200, int), 1), _MOST)
         query = replace(_query(), most=most)
         self._keeper.update(found)
@@ -149,7 +149,7 @@ class LogPages:
         return shared.lines[query]
 
     def _read_new(self, number: int, query: LogQuery) -> _NewLines:
-        run = self._found(number)
+        run = lookup(self._runs, number)
         while not run.is_active and self._keeper.update(run):
             pass
         lines = self._lines(run, query)
@@ -166,12 +166,6 @@ class LogPages:
 
     def _lines(self, run: Run, query: LogQuery) -> list[LogLine]:
         return _in_a_thread(query.lines, self._keeper.index(run))
-
-    def _found(self, run: int) -> Run:
-        found = self._runs.find(run)
-        if found is None:
-            raise NotFound("There is no such run.")
-        return found
 
 
 def _query() -> LogQuery:

@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from flask import Response
-from werkzeug.exceptions import BadGateway, Conflict, NotFound, PreconditionFailed
+from werkzeug.exceptions import BadGateway, Conflict, PreconditionFailed
 
 from ...errors import StateError
 from ..projects.builds import Builds
@@ -23,6 +23,7 @@ from .answers import (
     VersionsAnswer,
 )
 from .api_input import Invalid, answer, check_match, etag_of, read_body
+from .lookup import lookup
 from .visitor import Route, session
 
 
@@ -67,7 +68,7 @@ class ProjectApi:
         return answer(ProjectsAnswer([ProjectAnswer.of(one) for one in self._projects.all()]))
 
     def project(self, project: int, status: int = 200) -> Response:
-        found = self._found(project)
+        found = lookup(self._projects, project)
         return answer(ProjectAnswer.of(found), etag_of(found), status)
 
     def add(self) -> Response:
@@ -75,7 +76,7 @@ class ProjectApi:
         return self.project(self._editor.add(given, secret or "", session().user.name), 201)
 
     def change(self, project: int) -> Response:
-        before = self._found(project)
+        before = lookup(self._projects, project)
         check_match(etag_of(before))
         after, secret = self._given(project)
         if after.name != before.name:
@@ -87,7 +88,7 @@ class ProjectApi:
         return self.project(project)
 
     def remove(self, project: int) -> Response:
-        found = self._found(project)
+        found = lookup(self._projects, project)
         check_match(etag_of(found))
         try:
             self._editor.remove(found, session().user.name)
@@ -96,11 +97,11 @@ class ProjectApi:
         return Response(status=204)
 
     def versions(self, project: int) -> Response:
-        return self._answer(self._versions.of_project(self._found(project).id))
+        return self._answer(self._versions.of_project(lookup(self._projects, project).id))
 
     def look(self, project: int) -> Response:
         try:
-            return answer(FoundAnswer(self._builds.look(self._found(project))))
+            return answer(FoundAnswer(self._builds.look(lookup(self._projects, project))))
         except (GitError, ValueError) as error:
             raise BadGateway(str(error)) from error
 
@@ -108,11 +109,11 @@ class ProjectApi:
         return self._answer(self._versions.in_state(*UNDER_WAY))
 
     def build(self, version: int) -> Response:
-        found = self._version(version)
+        found = lookup(self._versions, version)
         return answer(replace(VersionAnswer.of(found), log=self._builds.log_end(found)))
 
     def retry(self, version: int) -> Response:
-        self._versions.retry(self._version(version).id, time())
+        self._versions.retry(lookup(self._versions, version).id, time())
         return self.build(version)
 
     def _given(self, project: int) -> tuple[Project, str | None]:
@@ -127,15 +128,3 @@ class ProjectApi:
 
     def _answer(self, versions: list[BuiltVersion]) -> Response:
         return answer(VersionsAnswer([VersionAnswer.of(one) for one in versions]))
-
-    def _found(self, project: int) -> Project:
-        found = self._projects.find(project)
-        if found is None:
-            raise NotFound("There is no such project.")
-        return found
-
-    def _version(self, version: int) -> BuiltVersion:
-        found = self._versions.find(version)
-        if found is None:
-            raise NotFound("There is no such version.")
-        return found

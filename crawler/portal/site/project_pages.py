@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from flask import Response, redirect, request
-from werkzeug.exceptions import Conflict, Forbidden, NotFound, TooManyRequests
+from werkzeug.exceptions import Conflict, Forbidden, TooManyRequests
 
 from ...errors import StateError
 from ..projects.builds import Builds
@@ -16,7 +16,8 @@ from ..projects.project_editor import ProjectEditor
 from ..projects.tag_pattern import DEFAULT
 from ..projects.webhook import check_delivery
 from ..rendering import render
-from ..store.projects import BuiltVersion, Project
+from ..store.projects import Project
+from .lookup import lookup
 from .visitor import PUBLIC, Route, session
 
 #: Bytes of a delivery, and deliveries a minute, at most.
@@ -58,7 +59,7 @@ class ProjectPages:
         return redirect(f"/projects/{number}/", 303)
 
     def page(self, project: int, problem: str = "", hook_secret: str = "") -> str:
-        found = self._found(project)
+        found = lookup(self._projects, project)
         return render(
             "site/project.html",
             project=found,
@@ -75,36 +76,36 @@ class ProjectPages:
 
     def look(self, project: int) -> Response | str:
         try:
-            self._builds.look(self._found(project))
+            self._builds.look(lookup(self._projects, project))
         except (GitError, ValueError) as error:
             return self.page(project, str(error))
         return redirect("./", 303)
 
     def rotate(self, project: int) -> str:
         """Make a new secret of the webhook, and show it this once."""
-        found = self._found(project)
+        found = lookup(self._projects, project)
         self._projects.rotate_hook(found, now=time(), who=session().user.name)
         return self.page(project, hook_secret=self._projects.hook_secret(found))
 
     def remove(self, project: int) -> Response:
         try:
-            self._editor.remove(self._found(project), session().user.name)
+            self._editor.remove(lookup(self._projects, project), session().user.name)
         except StateError as error:
             raise Conflict(str(error)) from error
         return redirect("/projects", 303)
 
     def version(self, version: int) -> str:
-        found = self._version(version)
+        found = lookup(self._builds.versions, version)
         return render(
             "site/version.html",
             version=found,
-            project=self._found(found.project),
+            project=lookup(self._projects, found.project),
             text=self._builds.log_end(found),
             session=session(),
         )
 
     def retry(self, version: int) -> Response:
-        self._builds.versions.retry(self._version(version).id, time())
+        self._builds.versions.retry(lookup(self._builds.versions, version).id, time())
         return redirect("./", 303)
 
     def see(self, alarm: int) -> Response:
@@ -156,18 +157,6 @@ class ProjectPages:
             problems=problems,
             session=session(),
         )
-
-    def _found(self, project: int) -> Project:
-        found = self._projects.find(project)
-        if found is None:
-            raise NotFound("There is no such project.")
-        return found
-
-    def _version(self, version: int) -> BuiltVersion:
-        found = self._builds.versions.find(version)
-        if found is None:
-            raise NotFound("There is no such version.")
-        return found
 
 
 def _given() -> tuple[Project, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flask import Response, jsonify, request
-from werkzeug.exceptions import Conflict, NotFound
+from werkzeug.exceptions import Conflict
 
 from ...errors import StateError
 from ..runs.run_view import RunView
@@ -15,6 +15,7 @@ from ..store.runs import Run, Runs
 from ..store.tasks import Tasks
 from .answers import ErrorsAnswer, RecordsAnswer, RunAnswer, RunsAnswer, UrlsAnswer
 from .api_input import answer, number_in_query
+from .lookup import lookup
 from .visitor import Route, session
 
 _MOST = 200
@@ -66,21 +67,21 @@ class RunApi:
         return answer(RunsAnswer([self._of_run(run) for run in runs], older))
 
     def run(self, run: int) -> Response:
-        return answer(self._of_run(self._found(run)))
+        return answer(self._of_run(lookup(self._runs, run)))
 
     def errors(self, run: int) -> Response:
-        return answer(ErrorsAnswer(list(self._view.figures(self._found(run)).errors)))
+        return answer(ErrorsAnswer(list(self._view.figures(lookup(self._runs, run)).errors)))
 
     def urls(self, run: int) -> Response:
         after, most = _page()
         wanted = (request.args.get("outcome") or None, request.args.get("reason") or None)
-        found = self._view.urls(self._found(run), *wanted, after, most)
+        found = self._view.urls(lookup(self._runs, run), *wanted, after, most)
         more = after + most if len(found) == most else 0
         return jsonify(urls=[story.to_dict() for story in found], after=more)
 
     def records(self, run: int) -> Response:
         try:
-            found, after = self._view.records(self._found(run), *_page())
+            found, after = self._view.records(lookup(self._runs, run), *_page())
         except ValueError as error:
             raise Conflict(str(error)) from error
         return answer(RecordsAnswer(found, after))
@@ -91,7 +92,7 @@ class RunApi:
 
     def _do(self, command: str, run: int) -> Response:
         try:
-            after = self._steering.do(command, self._found(run), session().user.name)
+            after = self._steering.do(command, lookup(self._runs, run), session().user.name)
         except StateError as error:
             raise Conflict(str(error)) from error
         return self.run(after)
@@ -99,12 +100,6 @@ class RunApi:
     def _of_run(self, run: Run) -> RunAnswer:
         task = self._tasks.find(run.task)
         return RunAnswer.of(run, task.name if task else "")
-
-    def _found(self, run: int) -> Run:
-        found = self._runs.find(run)
-        if found is None:
-            raise NotFound("There is no such run.")
-        return found
 
 
 def _page() -> tuple[int, int]:

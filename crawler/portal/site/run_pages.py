@@ -15,8 +15,9 @@ from ..rendering import SECTIONS, render, sections, why_page
 from ..runs.run_view import RunView
 from ..runs.steering import Steering
 from ..store.database import Database
-from ..store.runs import Run, Runs
+from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
+from .lookup import lookup
 from .page_updates import PageUpdates
 from .visitor import Route, session
 
@@ -30,7 +31,9 @@ class RunPages:
         self._runs, self._tasks = Runs(database), Tasks(database)
         self._view = view
         self._steering = steering
-        self._updates = PageUpdates(self._sections, lambda run: not self._found(run).is_active)
+        self._updates = PageUpdates(
+            self._sections, lambda run: not lookup(self._runs, run).is_active
+        )
 
     def routes(self) -> list[Route]:
         return [
@@ -61,7 +64,7 @@ class RunPages:
         ]
 
     def page(self, run: int) -> str:
-        found = self._found(run)
+        found = lookup(self._runs, run)
         figures = self._view.figures(found)
         return render(
             "site/run.html",
@@ -75,24 +78,24 @@ class RunPages:
         )
 
     def events(self, run: int) -> Response:
-        found = self._found(run)
+        found = lookup(self._runs, run)
         seen = request.headers.get("Last-Event-ID", request.args.get("seen", "0"))
         events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
         return Response(events, mimetype="text/event-stream")
 
     def topic(self, name: str) -> dict[str, Any]:
         """Return the state and the queue of a run, for the stream of events."""
-        found = self._found(int(name) if name.isdecimal() else 0)
+        found = lookup(self._runs, int(name) if name.isdecimal() else 0)
         figures = self._view.figures(found)
         queue = figures.queue.to_dict()
         return {"state": figures.state, "queue": queue, "is_over": not found.is_active}
 
     def figures_as_json(self, run: int) -> Response:
-        return jsonify(self._view.figures(self._found(run)).to_dict())
+        return jsonify(self._view.figures(lookup(self._runs, run)).to_dict())
 
     def why(self, run: int) -> str:
         url, stories = self._asked(run)
-        return why_page(self._runs.name(self._found(run)), url, stories, files="/files/")
+        return why_page(self._runs.name(lookup(self._runs, run)), url, stories, files="/files/")
 
     def why_as_json(self, run: int) -> Response:
         return jsonify([story.to_dict() for story in self._asked(run)[1]])
@@ -100,10 +103,10 @@ class RunPages:
     def _asked(self, run: int) -> tuple[str, list[Story]]:
         """Return the URL that is asked for, and what happened to it."""
         url = request.args.get("url", "").strip()[:_MOST_URL]
-        return url, self._view.why(self._found(run), url) if url else []
+        return url, self._view.why(lookup(self._runs, run), url) if url else []
 
     def output(self, run: int) -> Response:
-        path = self._view.output(self._found(run))
+        path = self._view.output(lookup(self._runs, run))
         if not path.is_file():
             raise NotFound("This run has written no records.")
         response: Response = send_file(
@@ -124,7 +127,7 @@ class RunPages:
         return self._steer(run, "stop")
 
     def compare(self) -> str:
-        pair = [self._found(request.args.get(name, 0, int)) for name in ("a", "b")]
+        pair = [lookup(self._runs, request.args.get(name, 0, int)) for name in ("a", "b")]
         return render(
             "site/compare.html",
             rows=pair,
@@ -135,17 +138,11 @@ class RunPages:
 
     def _steer(self, run: int, command: str) -> Response:
         try:
-            after = self._steering.do(command, self._found(run), session().user.name)
+            after = self._steering.do(command, lookup(self._runs, run), session().user.name)
         except StateError as error:
             raise Conflict(f"This cannot be done: {error}.") from error
         return redirect(f"/runs/{after}/", 303)
 
     def _sections(self, run: int) -> Mapping[str, str]:
-        found = self._found(run)
+        found = lookup(self._runs, run)
         return sections(self._view.figures(found), _UPDATED, is_live=found.is_active)
-
-    def _found(self, run: int) -> Run:
-        found = self._runs.find(run)
-        if found is None:
-            raise NotFound("There is no such run.")
-        return found

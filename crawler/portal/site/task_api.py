@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from flask import Response, request
-from werkzeug.exceptions import BadRequest, NotFound, PreconditionFailed
+from werkzeug.exceptions import BadRequest, PreconditionFailed
 
 from ...errors import StateError
 from ..runs.cron import task_times
@@ -17,6 +17,7 @@ from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
 from .answers import RunAnswer, TaskAnswer, TaskGiven, TasksAnswer
 from .api_input import Invalid, answer, check_match, etag_of, read_body
+from .lookup import lookup
 from .visitor import Route, session
 
 _LONGEST_KEY = 200
@@ -50,14 +51,14 @@ class TaskApi:
         return answer(TasksAnswer([_of_task(task) for task in found]))
 
     def task(self, task: int) -> Response:
-        return _answer(self._found(task))
+        return _answer(lookup(self._tasks, task))
 
     def add(self) -> Response:
         saved = self._saved(Task(**asdict(read_body(TaskGiven))), None)
         return _answer(saved, status=201)
 
     def change(self, task: int) -> Response:
-        before = self._found(task)
+        before = lookup(self._tasks, task)
         check_match(etag_of(before))
         return _answer(self._saved(Task(**asdict(read_body(TaskGiven)), id=task), before))
 
@@ -65,14 +66,11 @@ class TaskApi:
         key = request.headers.get("Idempotency-Key", "")
         if len(key) > _LONGEST_KEY:
             raise BadRequest(f"an Idempotency-Key has at most {_LONGEST_KEY} characters")
-        user, found = session().user, self._found(task)
+        user, found = session().user, lookup(self._tasks, task)
         number = self._runs.ask(
             found, now=time(), who=user.name, key=f"{user.id} {key}" if key else ""
         )
-        run = self._runs.find(number)
-        if run is None:
-            raise NotFound("There is no such run.")
-        return answer(RunAnswer.of(run, found.name))
+        return answer(RunAnswer.of(lookup(self._runs, number), found.name))
 
     def _saved(self, task: Task, before: Task | None) -> Task:
         task = replace(task, urls=tuple(task.urls), gates=tuple(task.gates))
@@ -82,12 +80,6 @@ class TaskApi:
             return self._editor.save(task, session().user.name, unless_changed=before)
         except StateError as error:
             raise PreconditionFailed(str(error)) from error
-
-    def _found(self, task: int) -> Task:
-        found = self._tasks.find(task)
-        if found is None:
-            raise NotFound("There is no such task.")
-        return found
 
 
 def _of_task(task: Task) -> TaskAnswer:

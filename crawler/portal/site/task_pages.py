@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
 from flask import Response, redirect, request
-from werkzeug.exceptions import Conflict, NotFound
+from werkzeug.exceptions import Conflict
 
 from ..projects.spider_sources import SpiderSources
 from ..rendering import render
@@ -19,6 +19,7 @@ from ..store.database import Database
 from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
 from .api_input import etag_of
+from .lookup import lookup
 from .visitor import Route, session
 
 #: The number of tasks on the first page, and of last runs of each.
@@ -62,7 +63,7 @@ class TaskPages:
         )
 
     def page(self, task: int) -> str:
-        found = self._found(task)
+        found = lookup(self._tasks, task)
         return render(
             "site/task.html",
             task=found,
@@ -75,10 +76,10 @@ class TaskPages:
         return self._form(Task(""), {})
 
     def edit_form(self, task: int) -> str:
-        return self._form(self._found(task), {})
+        return self._form(lookup(self._tasks, task), {})
 
     def save(self, task: int = 0) -> Response | str:
-        before = self._found(task) if task else None
+        before = lookup(self._tasks, task) if task else None
         given, problems = _read(task)
         problems = self._editor.problems(given) | problems
         if problems or "show" in request.form:
@@ -89,7 +90,7 @@ class TaskPages:
         return redirect(f"/tasks/{saved.id}/", 303)
 
     def run(self, task: int) -> Response:
-        run = self._runs.ask(self._found(task), now=time(), who=session().user.name)
+        run = self._runs.ask(lookup(self._tasks, task), now=time(), who=session().user.name)
         return redirect(f"/runs/{run}/", 303)
 
     def _form(self, task: Task, problems: dict[str, str]) -> str:
@@ -103,12 +104,6 @@ class TaskPages:
             zones=[(zone, zone) for zone in sorted(available_timezones())],
             session=session(),
         )
-
-    def _found(self, task: int) -> Task:
-        found = self._tasks.find(task)
-        if found is None:
-            raise NotFound("There is no such task.")
-        return found
 
 
 def _read(task: int) -> tuple[Task, dict[str, str]]:

@@ -61,6 +61,8 @@ def is_version(text: str) -> bool:
 
 
 class Projects:
+    kind = "project"
+
     def __init__(self, database: Database, box: SecretBox) -> None:
         self._database = database
         self._box = box
@@ -160,6 +162,8 @@ class Projects:
 
 
 class Versions:
+    kind = "version"
+
     def __init__(self, database: Database) -> None:
         self._database = database
 

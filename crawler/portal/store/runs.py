@@ -43,6 +43,8 @@ class Run:
 
 
 class Runs:
+    kind = "run"
+
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -101,6 +101,8 @@ class Task:
 
 
 class Tasks:
+    kind = "task"
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
