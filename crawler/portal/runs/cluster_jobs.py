@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from time import time
-from typing import Any
+from typing import Any, TypeVar
+
+from gevent.lock import Semaphore
 
 from ...cluster.job_record import control_job
 from ...cluster.redis import connect, errors_of
@@ -17,6 +20,8 @@ from ...errors import ClusterError, RedisAway, StateError
 from ...frontier import UrlCounts
 from ..figures import RunFigures
 from ..store.database import Database
+
+Answer = TypeVar("Answer")
 
 #: Seconds for which an answer of Redis is good enough.
 _FRESH = 0.9
@@ -50,7 +55,8 @@ class ClusterJobs:
     """
     The jobs at the Redis of *url*, which may have a password: only *place* is for readers.
 
-    Redis is asked at most once a second for each job. While it is away, its last answer stands.
+    Redis is asked at most once a second for each job, and while it is away once a second in all:
+    its last answer stands.
     """
 
     def __init__(self, url: str, database: Database, clock: Callable[[], float] = time) -> None:
@@ -59,11 +65,14 @@ class ClusterJobs:
         self._database = database
         self._clock = clock
         self._seen: dict[str, ClusterJob] = {}
+        self._turn = Semaphore()
+        #: When Redis has not answered last, and its words.
+        self._away = (-math.inf, "")
 
     def all(self) -> list[ClusterJob]:
         """Return all jobs; raise RedisAway if Redis does not answer and never has."""
         try:
-            names = job_names(self._url)
+            names = self._ask(job_names)
         except RedisAway:
             if not self._seen:
                 raise
@@ -76,7 +85,7 @@ class ClusterJobs:
         if seen is not None and self._clock() - seen.at < _FRESH:
             return seen
         try:
-            found = ClusterJob(job_status(self._url, name), self._clock())
+            found = ClusterJob(self._ask(job_status, name), self._clock())
         except RedisAway as error:
             if seen is None:
                 raise
@@ -99,5 +108,21 @@ class ClusterJobs:
 
     def findings(self) -> list[Finding]:
         """Return what a cluster needs to know of the server."""
-        with closing(connect(self._url)) as client, errors_of(self._url):
-            return list(findings(server_facts(client)))
+        return self._ask(_findings)
+
+    def _ask(self, question: Callable[..., Answer], *about: str) -> Answer:
+        """Ask Redis; raise RedisAway at once if it was away a moment ago. One asks at a time."""
+        with self._turn:
+            at, words = self._away
+            if self._clock() - at < _FRESH:
+                raise RedisAway(words)
+            try:
+                return question(self._url, *about)
+            except RedisAway as error:
+                self._away = (self._clock(), str(error))
+                raise
+
+
+def _findings(url: str) -> list[Finding]:
+    with closing(connect(url)) as client, errors_of(url):
+        return list(findings(server_facts(client)))
