@@ -62,7 +62,7 @@ def test_a_robots_txt_above_the_limit_of_bodies_counts_with_its_first_500_kib(vi
     assert [item["url"] for item in result.items] == [site.url("/second")]
 
 
-@pytest.mark.parametrize("robots", [faults.gzip_bomb(2**24), faults.endless_body()])
+@pytest.mark.parametrize("robots", [faults.gzip_bomb(2**21), faults.endless_body()])
 def test_a_robots_txt_without_an_end_is_read_as_far_as_it_counts(visit, serve, robots):
     site = serve({"/robots.txt": robots, "/": "page"})
 
