@@ -65,24 +65,40 @@ def test_help_and_version_import_nothing_that_crawls(args):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def test_the_standard_library_is_patched_before_a_spider_is_imported(tmp_path):
+COUNTED = """
+import runpy, sys
+from importlib import metadata
+scan, sys.scans = metadata.entry_points, 0
+def counted(**group):
+    sys.scans += 1
+    return scan(**group)
+metadata.entry_points = counted
+sys.argv[1:] = ["components", "spider.py"]
+runpy.run_module("crawler", run_name="__main__")
+"""
+
+
+def test_the_standard_library_is_patched_by_one_scan_before_a_spider_is_imported(tmp_path):
+    """gevent would read the metadata of all installed packages at each step."""
     (tmp_path / "spider.py").write_text(
-        "import socket, ssl, threading, time\n"
+        "import socket, ssl, threading, time, sys\n"
+        "from importlib import metadata\n"
         "print(socket.socket.__module__, time.sleep.__module__)\n"
+        "print(sys.scans, metadata.entry_points.__name__)\n"
         "from crawler import Spider, crawl\n"
         "print(callable(crawl))\n"
         "class Mine(Spider): pass\n"
     )
 
     done = subprocess.run(
-        [sys.executable, "-m", "crawler", "components", "spider.py"],
+        [sys.executable, "-c", COUNTED],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=120,
     )
 
-    assert done.stderr.splitlines() == ["gevent._socket3 gevent.hub", "True"]
+    assert done.stderr.splitlines() == ["gevent._socket3 gevent.hub", "1 counted", "True"]
 
 
 SPIDERS = {
