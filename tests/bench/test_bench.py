@@ -1,10 +1,13 @@
 """Each benchmark runs, with numbers too small to be meaningful."""
 
 import json
+from itertools import islice
 
 import pytest
 
+from crawler.bench import crawl
 from crawler.bench.measuring import history
+from crawler.bench.parts import fetch, frontier
 from crawler.cli.commands.bench import crawls, parts
 from crawler.cli.commands.bench.options import print_and_save
 
@@ -36,6 +39,12 @@ def test_prints_a_table_that_has_ratios_before_times_or_every_sample_as_json(
 
     for module in (crawls, parts):
         monkeypatch.setattr(module, "print_and_save", print_twice)
+    # Two rows are enough: each is measured in a process of its own.
+    monkeypatch.setattr(crawl, "OWN", (crawl.BARE, crawl.OFF))
+    monkeypatch.setattr(fetch, "ROWS", dict(islice(fetch.ROWS.items(), 2)))
+    monkeypatch.setattr(
+        frontier, "rows", lambda scale, rows=frontier.rows: dict(islice(rows(scale).items(), 2))
+    )
     *lines, last = bench(command, *COMMANDS[command]).stdout.splitlines()
 
     head = next(line for line in lines if "µs" in line)

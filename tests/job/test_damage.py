@@ -113,7 +113,7 @@ def test_an_undamaged_state_is_as_before(session, snapshot):
 
 
 def test_a_state_that_is_cut_off_is_never_taken_for_whole(session, snapshot):
-    sizes = [1, 2, 3, 511, 512, 4095, *Random(4).sample(range(LAST), 30)]
+    sizes = [1, 2, 3, 511, 512, 4095, *Random(4).sample(range(LAST), 6)]
 
     assert verdicts(session, snapshot, cut(snapshot, "state.db", sizes)).keys() <= {
         "refused",
@@ -123,7 +123,7 @@ def test_a_state_that_is_cut_off_is_never_taken_for_whole(session, snapshot):
 
 
 def test_a_log_that_is_cut_off_costs_the_last_commits(session, snapshot):
-    sizes = [1, 2, 4095, LAST, 3 * LAST, *Random(4).sample(range(1, LAST), 30)]
+    sizes = [1, 2, 4095, LAST, 3 * LAST, *Random(4).sample(range(1, LAST), 6)]
 
     seen = verdicts(session, snapshot, cut(snapshot, "state.db-wal", sizes))
 
@@ -131,7 +131,7 @@ def test_a_log_that_is_cut_off_costs_the_last_commits(session, snapshot):
 
 
 def test_flipped_bits_are_found(session, snapshot):
-    seen = verdicts(session, snapshot, flipped(snapshot, 150))
+    seen = verdicts(session, snapshot, flipped(snapshot, 50))
 
     assert {"refused", "mended", "gone back"} <= seen.keys()
 
@@ -249,24 +249,28 @@ JUNK = {
 
 @pytest.mark.parametrize("window", [50_000, 1], ids=["in memory", "on disk"])
 @pytest.mark.parametrize("seal", [None, 1], ids=["sealed", "unsealed"])
-@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
-def test_foreign_rows_are_set_aside_and_never_run(session, monkeypatch, junk, seal, window):
+def test_foreign_rows_are_set_aside_and_never_run(session, monkeypatch, seal, window):
     monkeypatch.chdir(session.path.parent)
     session.window = window
     with session:
         session.web.visit(session.frontier)
-    plant(session, row(10**6, seal=seal, **junk))
-    session.web.links["http://a.test/foreign/1000000"] = []
+    numbered = enumerate(JUNK.values(), 10**6)
+    plant(session, *(row(number, seal=seal, **junk) for number, junk in numbered))
+    for number in range(10**6, 10**6 + len(JUNK)):
+        session.web.links[f"http://a.test/foreign/{number}"] = []
 
     with session:
         session.finish()
         counts = session.frontier.view.counts()
 
     assert session.done() >= set(session.web.address)
-    assert counts.done + counts.failed.get("damaged", 0) + sum(counts.refused.values()) == 121
+    ended = counts.done + counts.failed.get("damaged", 0) + sum(counts.refused.values())
+    assert ended == 120 + len(JUNK)
     assert not (session.path.parent / "opened").exists()
-    if seal is not None and "progress" not in junk:
-        assert counts.failed == {"damaged": 1}
+    if seal is not None:  # the progress of a request is not part of its seal
+        sealed = [junk for junk in JUNK.values() if "progress" not in junk]
+        assert set(counts.failed) == {"damaged"}
+        assert counts.failed["damaged"] >= len(sealed)
 
 
 def test_a_row_that_is_set_aside_is_counted_once(session):

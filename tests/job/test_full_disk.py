@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from contextlib import contextmanager
+from itertools import cycle
 from random import Random
 
 import pytest
@@ -23,7 +24,7 @@ from crawler.testing import Site, generated_site
 #: Bytes by which the largest of a crawl's files grow to 100 kB in 200 steps.
 STEP = 500
 ALL = range(1, 201)
-SOME = [1, 2, 3, 5, 9, 20, 34, 77, 200]
+SOME = [1, 2, 5, 20, 77, 200]
 
 
 @pytest.fixture
@@ -121,10 +122,9 @@ class FailingOs:
         return getattr(os, name)
 
 
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO], ids=["full", "broken"])
 @pytest.mark.parametrize("numbers", cases(ALL))
-def test_the_nth_write_of_an_output_fails(quick_path, site, capfd, monkeypatch, numbers, error):
-    for n in numbers:
+def test_the_nth_write_of_an_output_fails(quick_path, site, capfd, monkeypatch, numbers):
+    for n, error in zip(numbers, cycle([errno.ENOSPC, errno.EIO]), strict=False):
         monkeypatch.setattr(file, "os", FailingOs(n, error))
         code, failure = run(quick_path / str(n), site)
         monkeypatch.setattr(file, "os", os)
@@ -162,7 +162,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-@pytest.mark.parametrize("taken", [700, 750, 800, 850, 900, 950, 1000])
+@pytest.mark.parametrize("taken", [700, 850, 1000])
 def test_a_disk_that_is_full(small_disk, site, capfd, taken):
     path, ballast = small_disk / "job", small_disk / "ballast"
     ballast.write_bytes(b"x" * taken * 1024)
@@ -207,6 +207,6 @@ Job(sys.argv[1])
 
 def test_random_sizes_are_survived(quick_path, site, capfd):
     chance = Random(9)
-    for n in range(8):
+    for n in range(3):
         size = chance.randrange(20_000, 400_000)
         survives(quick_path / str(n), site, capfd, limit=files_of_at_most(size))

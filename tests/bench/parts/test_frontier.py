@@ -1,5 +1,7 @@
 """The benchmark of the frontier."""
 
+import pytest
+
 from crawler.bench.measuring.report import Report
 from crawler.bench.parts import frontier
 
@@ -26,3 +28,12 @@ def test_targets_of_the_frontier_are_for_the_worst_row():
 
 def test_every_row_of_the_frontier_has_a_name_of_its_own():
     assert len(frontier.rows(1.0)) == len(frontier.rows(frontier.LEAST_SCALE)) == 8
+
+
+@pytest.mark.parametrize("row", frontier.rows(frontier.LEAST_SCALE))
+def test_every_row_of_the_frontier_has_its_costs(row):
+    costs = frontier.measure(row, frontier.LEAST_SCALE)
+
+    assert costs.keys() in ({"admit", "cycle"}, {"admit", "megabytes"})
+    assert costs["admit"] > 0
+    assert costs.get("cycle", 1) > 0
