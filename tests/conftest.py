@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 # The same examples in every run, with CI=true and without. `make test-long` draws more.
 settings.register_profile(
     "short",
+    max_examples=40,
     derandomize=True,
     database=None,
     deadline=None,

@@ -276,7 +276,7 @@ class Prescan:
         return value
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.sampled_from(

@@ -734,9 +734,9 @@ class SqliteAgainstAModel(FrontierAgainstAModel):
     kind = staticmethod(sqlite)
 
 
-FrontierAgainstAModel.TestCase.settings = settings(max_examples=60)
+FrontierAgainstAModel.TestCase.settings = settings(max_examples=30)
 TestFrontierAgainstAModel = FrontierAgainstAModel.TestCase
-SqliteAgainstAModel.TestCase.settings = settings(max_examples=20)
+SqliteAgainstAModel.TestCase.settings = settings(max_examples=15)
 TestSqliteAgainstAModel = SqliteAgainstAModel.TestCase
 
 

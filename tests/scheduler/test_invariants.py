@@ -155,7 +155,7 @@ def check_balance(summary):
     assert urls.done <= summary.status_codes.get(200, 0) + summary.status_codes.get(404, 0)
 
 
-quick = settings(max_examples=100)
+quick = settings(max_examples=40)
 sites = st.lists(pages, min_size=1, max_size=10)
 
 

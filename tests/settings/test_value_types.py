@@ -155,7 +155,7 @@ def test_a_wrong_value_is_an_error_with_what_was_expected_and_the_source(name, g
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
-@hypothesis.settings(max_examples=500, deadline=None)
+@hypothesis.settings(max_examples=100, deadline=None)
 @given(st.sampled_from(SETTINGS), st.text() | st.from_regex(r"[0-9.,e -]{1,5}[a-zA-Z]{0,3}"))
 def test_any_text_is_a_value_or_an_error_that_names_the_setting(setting, text):
     try:

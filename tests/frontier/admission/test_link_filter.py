@@ -129,7 +129,7 @@ def test_quick_and_slow_say_the_same(steps, max_depth, most):
         play(steps, frontier(max_depth), frontier(max_depth))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(steps, steps, max_depths, st.sampled_from([1, 3, 50_000]), many)
 def test_quick_and_slow_say_and_write_the_same_in_a_store(steps, later, max_depth, window, most):
     met = [step for step in (*steps, *later) if isinstance(step, tuple)]
