@@ -200,7 +200,8 @@ class Robots:
                 if _SECONDS.fullmatch(value):
                     group.delay = max(float(value), group.delay or 0)
             elif key == "sitemap":
-                sitemaps[value.decode(errors="replace")] = None
+                if value:
+                    sitemaps[value.decode(errors="replace")] = None
             else:
                 group.rules.append((key == "allow", value))
         return cls(groups, tuple(sitemaps))

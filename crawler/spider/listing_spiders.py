@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..data import Request
+from ..http.robots_txt import Robots
 from .news_feed import NewsEntry, parse_news_feed
 from .page import Page
 from .sitemap import parse_sitemap
 from .spider import Spider
-
-_SITEMAP_LINE = re.compile(rb"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 
 class SitemapSpider(Spider):
@@ -34,8 +33,8 @@ class SitemapSpider(Spider):
 
     def parse_sitemap(self, response: Page) -> Iterator[Request]:
         if response.url.endswith("/robots.txt"):
-            for found in _SITEMAP_LINE.findall(response.body):
-                yield self._sitemap(response.urljoin(found.decode("utf-8", "replace")))
+            for found in Robots.parse(response.body).sitemaps:
+                yield self._sitemap(response.urljoin(found))
             return
         sitemap = parse_sitemap(response.body)
         for entry in sitemap.entries:

@@ -4,7 +4,7 @@ import gevent
 import pytest
 
 from crawler.bench.sites.hostile_pages import PAGES
-from crawler.spider import Page
+from crawler.spider import Page, SitemapSpider
 
 from ..cpu_time import grows_linearly
 
@@ -39,6 +39,15 @@ def test_a_page_twice_as_long_takes_at_most_three_times_as_long(name, act):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_megabyte_takes_at_most_three_times_as_long_as_half_of_it(name, act):
     assert is_linear(act, PAGES[name], 500_000)
+
+
+@pytest.mark.parametrize("line", ["\n", " \t", "sitemap", "sitemap:\n", "sitemap :\r"])
+def test_the_sitemaps_of_a_robots_txt_are_found_in_linear_time(line):
+    def work(size):
+        page = Page("http://site.test/robots.txt", 200, {}, line.encode() * size)
+        assert not list(SitemapSpider().parse_sitemap(page))
+
+    assert grows_linearly(work, 5000)
 
 
 @pytest.mark.parametrize(
