@@ -34,7 +34,7 @@ from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
 from .scheduler import Scheduler, Status
 from .settings import Settings
-from .spider import ItemPipelines, Spider, first_requests, ignored_hooks
+from .spider import ItemPipelines, Spider, first_requests, ignored_names
 
 log = logging.getLogger(__name__)
 
@@ -112,9 +112,9 @@ def findings(spider: Spider, response: Response, callback: str = "parse") -> Ite
 def _prepared(
     spider: object, settings: Settings | None, code: Mapping[str, Any]
 ) -> tuple[Spider, Settings]:
-    """Return an instance of *spider* and its settings; warn of hooks that are never called."""
+    """Return an instance of *spider* and its settings; warn of names that nothing uses."""
     spider = _instance_of(spider)
-    for sentence in ignored_hooks(spider):
+    for sentence in ignored_names(spider):
         log.warning("%s", sentence)
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     if settings.nofollow != spider.obeys_nofollow:

@@ -26,6 +26,7 @@ from .request_fields import (
     callback_name,
     checked_cookies,
     checked_headers,
+    checked_meta,
     checked_method,
     file_name,
     plain_url,
@@ -152,7 +153,7 @@ class Request:
         if cookies is not _NOTHING:
             cookies = checked_cookies(cookies)
         if type(meta) is not MappingProxyType:
-            meta = MappingProxyType(dict(meta))
+            meta = checked_meta(meta)
         if type(cb_kwargs) is not MappingProxyType:
             cb_kwargs = MappingProxyType(dict(cb_kwargs))
         if callback is not None:

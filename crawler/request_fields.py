@@ -14,6 +14,22 @@ from .request_content import Pairs, form_body, json_body
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile(r"[\r\n\0]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+#: Keys of meta by which Scrapy changes how a request is sent, and what to write instead.
+_NOT_IN_META = {
+    "allow_offsite": "the setting domains",
+    "bindaddress": "nothing: the system chooses the address",
+    "cookiejar": 'meta["session"]',
+    "dont_cache": "no HttpCache for this host",
+    "dont_merge_cookies": 'meta["session"], with a name of its own',
+    "dont_obey_robotstxt": "the setting robots",
+    "dont_redirect": 'meta["max_redirects"] = 0',
+    "dont_retry": "the setting retries",
+    "download_maxsize": "the setting max_body, or save_to=",
+    "download_timeout": "timeout=",
+    "handle_httpstatus_all": 'meta["handle_httpstatus_list"] = [*range(600)]',
+    "max_retry_times": "the setting retries",
+    "proxy": "proxy=",
+}
 
 
 def plain_url(url: str) -> str:
@@ -43,6 +59,13 @@ def callback_name(callback: object) -> str:
             f"a callback must be a method of the spider, or its name, not {callback!r}"
         )
     return str(name)
+
+
+def checked_meta(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *meta*; refuse a key that would be ignored, so that nothing is sent otherwise than meant."""
+    for name in meta.keys() & _NOT_IN_META.keys():
+        raise ValueError(f'meta["{name}"] has no effect here: use {_NOT_IN_META[name]}')
+    return MappingProxyType(dict(meta))
 
 
 def _is_token(text: object) -> bool:

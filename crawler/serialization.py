@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from .data import Request, Response, SavedBody
@@ -101,6 +102,8 @@ def request_from_dict(data: Mapping[str, Any]) -> Request:
         fields["headers"] = _headers(fields["headers"])
     if "body" in fields:
         fields["body"] = _decoded(fields["body"])
+    if "meta" in fields:  # not checked again: a job may have been made before its keys were
+        fields["meta"] = MappingProxyType(dict(fields["meta"]))
     return Request(**fields)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from crawler.data import Request, Response
 from crawler.headers import Headers
+from crawler.serialization import request_from_dict
 
 URL = "http://site.test/"
 
@@ -120,3 +121,23 @@ def test_fields_of_a_wrong_type_are_named(fields, complaint):
         Request(**fields)
 
     assert str(info.value).startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    ("meta", "instead"),
+    [
+        ({"proxy": "http://proxy.test"}, "proxy="),
+        ({"dont_redirect": True, "n": 1}, r'meta\["max_redirects"\] = 0'),
+        ({"cookiejar": 1}, r'meta\["session"\]'),
+        ({"download_timeout": 5}, "timeout="),
+    ],
+)
+def test_a_key_of_meta_that_only_scrapy_obeys_is_refused_with_what_to_use(meta, instead):
+    with pytest.raises(ValueError, match=rf"has no effect here: use {instead}"):
+        Request(URL, meta=meta)
+
+
+def test_a_stored_request_keeps_its_meta():
+    stored = {"url": URL, "meta": {"proxy": "http://proxy.test"}}
+
+    assert request_from_dict(stored).meta == {"proxy": "http://proxy.test"}

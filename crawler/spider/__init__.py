@@ -1,6 +1,7 @@
 """What authors of spiders use: spiders, pages, links, sitemaps and news feeds."""
 
 from .crawl_spider import CrawlSpider, Rule
+from .ignored_names import ignored_names
 from .item_pipelines import ItemPipelines
 from .link_extractor import FoundLink, LinkExtractor
 from .links import links, title
@@ -11,7 +12,7 @@ from .page_spider import PageSpider
 from .request_kinds import FormRequest, JsonRequest
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
-from .spider import Spider, first_requests, ignored_hooks
+from .spider import Spider, first_requests
 
 __all__ = [
     "CrawlSpider",
@@ -32,7 +33,7 @@ __all__ = [
     "SitemapSpider",
     "Spider",
     "first_requests",
-    "ignored_hooks",
+    "ignored_names",
     "links",
     "parse_news_feed",
     "parse_sitemap",

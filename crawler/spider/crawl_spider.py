@@ -78,13 +78,17 @@ class CrawlSpider(Spider):
         """Yield the items and requests found in a start page; by default none."""
         return None
 
-    def parse_by_rule(self, response: Page) -> Iterator[Any]:
-        """Pass a page to the callback of the rule that found it, and apply the rules if it says so."""
+    def parse_by_rule(self, response: Page, **arguments: Any) -> Iterator[Any]:
+        """
+        Pass a page to the callback of the rule that found it, and apply the rules if it says so.
+
+        *arguments* are those that process_request() has given to the request.
+        """
         rule = tuple(self.rules)[response.meta[_RULE]]
         if rule.callback is not None:
             name = getattr(rule.callback, "__name__", rule.callback)
             callback: Callable[..., Any] = self.callback(str(name), "")
-            yield from results(callback(response, **rule.cb_kwargs))
+            yield from results(callback(response, **{**rule.cb_kwargs, **arguments}))
         if rule.follows:
             yield from self._follow(response)
 

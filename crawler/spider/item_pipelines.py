@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import wraps
 from importlib import import_module
-from inspect import signature
+from inspect import iscoroutinefunction, signature
 from typing import Any
+
+from .callback_results import finished
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +35,7 @@ class ItemPipelines:
         """Open them in order; if one fails, close those that are open."""
         try:
             for one in self._pipelines:
+                _warn_of_ignored(one)
                 self._call(one, "open_spider")
                 self._opened.callback(self._close, one)
         except BaseException:
@@ -51,18 +55,38 @@ class ItemPipelines:
     def _call(self, pipeline: Any, name: str) -> None:
         hook = getattr(pipeline, name, None)
         if hook is not None:
-            hook(*[self._spider][: _number_of_parameters(hook)])
+            _plain(hook)(*[self._spider][: _number_of_parameters(hook)])
 
     def _bound(self, process: Callable[..., Any]) -> Callable[[Any], Any]:
         """Return *process* as a function of the item alone, which errors name as before."""
+        plain = _plain(process)
         if _number_of_parameters(process) < 2:
-            return process
+            return plain
 
         def processor(item: Any) -> Any:
-            return process(item, self._spider)
+            return plain(item, self._spider)
 
         processor.__qualname__ = getattr(process, "__qualname__", repr(process))
         return processor
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *function*; one that is ``async def`` is run to its end, and may not wait."""
+    if not iscoroutinefunction(function):
+        return function
+
+    @wraps(function)
+    def plain(*arguments: Any) -> Any:
+        return finished(function(*arguments))
+
+    return plain
+
+
+def _warn_of_ignored(pipeline: Any) -> None:
+    for hook in ("open", "close"):
+        if hasattr(pipeline, hook) and not hasattr(pipeline, f"{hook}_spider"):
+            name = type(pipeline).__name__
+            log.warning("%s.%s() is never called: write %s_spider(self)", name, hook, hook)
 
 
 def _built(given: Any) -> Any:

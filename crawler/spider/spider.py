@@ -165,14 +165,6 @@ _NOT_SET = {
     "crawler": "arguments (-a) are attributes, self.fetch() fetches, crawl(…).summary has the figures",
     "state": "a job keeps URLs, items and cookies: write other state to a file in self.job_path",
 }
-#: Methods that Scrapy calls, and what to write instead.
-_NOT_CALLED = {
-    "closed": "write close(self); the reason is crawl(…).reason",
-    "from_crawler": "write __init__(self, **arguments), and open(self) for what a crawl needs",
-    "update_settings": "set the attribute settings",
-    "spider_closed": "write close(self): there are no signals",
-    "spider_opened": "write open(self): there are no signals",
-}
 
 
 def first_requests(spider: Spider) -> Iterator[Request | str]:
@@ -185,10 +177,3 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
         yield from driven(found)
     else:
         yield from found
-
-
-def ignored_hooks(spider: Spider) -> Iterator[str]:
-    """Yield a sentence for each method of *spider* that Scrapy calls, and nothing here does."""
-    for name, instead in _NOT_CALLED.items():
-        if hasattr(type(spider), name):
-            yield f"{type(spider).__name__}.{name}() is never called: {instead}"

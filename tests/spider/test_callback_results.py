@@ -1,5 +1,4 @@
 import asyncio
-import logging
 from dataclasses import dataclass
 
 import attrs
@@ -7,7 +6,6 @@ import pytest
 from pydantic import BaseModel
 
 from crawler import Request, Spider, crawl
-from crawler.spider import ignored_hooks
 from crawler.spider.callback_results import driven, finished, results
 from crawler.testing import Site
 
@@ -75,21 +73,6 @@ def test_an_error_of_an_asynchronous_generator_is_raised():
     assert next(steps) == 1
     with pytest.raises(KeyError, match="lost"):
         next(steps)
-
-
-def test_methods_that_nothing_calls_are_named_at_the_start(caplog):
-    class Ported(Asynchronous):
-        def closed(self, reason): ...
-
-        @classmethod
-        def from_crawler(cls, crawler): ...
-
-    with caplog.at_level(logging.WARNING):
-        crawl(Ported(), fetch=Site(PAGES))
-
-    assert "Ported.closed() is never called: write close(self)" in caplog.text
-    assert "Ported.from_crawler() is never called" in caplog.text
-    assert list(ignored_hooks(Asynchronous())) == []
 
 
 @dataclass

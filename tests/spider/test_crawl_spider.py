@@ -86,6 +86,20 @@ def test_links_and_requests_may_be_changed_or_dropped(by_name):
     assert names(Choosy()) == ["Green"]
 
 
+def test_process_request_may_give_arguments_to_the_callback():
+    class Given(Shop):
+        def give(self, request, page):
+            return request.replace(cb_kwargs={"by": page.url})
+
+        rules = [
+            Rule(
+                LinkExtractor(allow="/product/"), "parse_product", {"by": 1}, process_request="give"
+            )
+        ]
+
+    assert [item["by"] for item in crawl(Given(), fetch=Site(PAGES)).items] == ["http://site.test/"]
+
+
 def test_a_job_continues_with_the_rules(tmp_path):
     first = crawl(Shop(), fetch=Site(PAGES), job=tmp_path / "job", max_pages=2)
     second = crawl(Shop(), fetch=Site(PAGES), job=tmp_path / "job")

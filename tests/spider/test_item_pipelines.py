@@ -150,6 +150,41 @@ def test_a_pipeline_that_scrapy_would_build_says_to_name_an_instance(caplog):
     assert crawl(Stores(), fetch=site).items == [{"n": 1, "place": "there"}]
 
 
+def test_hooks_of_a_pipeline_that_are_never_called_are_named_at_the_start(caplog):
+    class Opened:
+        def open(self): ...
+        def close(self): ...
+        def process_item(self, item):
+            return item
+
+    class Spidered(One):
+        pipelines = [Opened, Recording]
+
+    crawl(Spidered(), fetch=Site(PAGES))
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Opened.open() is never called: write open_spider(self)",
+        "Opened.close() is never called: write close_spider(self)",
+    ]
+
+
+def test_a_pipeline_may_be_asynchronous_as_long_as_it_awaits_nothing():
+    class Asynchronous(Recording):
+        async def open_spider(self, spider):
+            super().open_spider(spider)
+
+        async def process_item(self, item, spider):
+            return super().process_item(item, spider)
+
+    pipeline = Asynchronous()
+
+    class Spidered(One):
+        pipelines = [pipeline]
+
+    assert [item["by"] for item in crawl(Spidered(), fetch=Site(PAGES)).items] == [["spidered"]]
+    assert pipeline.calls == [("open", "spidered"), "item", "close"]
+
+
 def test_what_was_opened_is_closed_if_the_next_one_cannot_be_opened():
     class Broken:
         def open_spider(self, spider):

@@ -1,0 +1,43 @@
+import logging
+
+from crawler import Spider, crawl
+from crawler.spider import SitemapSpider, ignored_names
+from crawler.testing import Site
+
+
+class Plain(Spider):
+    start_urls = ["http://site.test/"]
+
+    def parse(self, page): ...
+
+    def process_results(self, page):
+        """Scrapy calls a method of this name of a CrawlSpider only."""
+
+
+def test_methods_that_nothing_calls_are_named_at_the_start(caplog):
+    class Ported(Plain):
+        def closed(self, reason): ...
+
+        @classmethod
+        def from_crawler(cls, crawler): ...
+
+    with caplog.at_level(logging.WARNING):
+        crawl(Ported(), fetch=Site({"/": ""}))
+
+    assert "Ported.closed() is never called: write close(self)" in caplog.text
+    assert "Ported.from_crawler() is never called" in caplog.text
+    assert list(ignored_names(Plain())) == []
+
+
+def test_attributes_that_nothing_reads_are_named():
+    class Ported(SitemapSpider):
+        download_delay = 5
+        http_user = "ada"
+
+        def sitemap_filter(self, entries): ...
+
+    assert sorted(sentence.partition(":")[0] for sentence in ignored_names(Ported())) == [
+        "Ported.download_delay is never read",
+        "Ported.http_user is never read",
+        "Ported.sitemap_filter() is never called",
+    ]
