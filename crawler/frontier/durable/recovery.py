@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -291,26 +290,19 @@ class _Reader:
         ledger.done += done
 
 
-def facts_of_hosts(store: Store) -> list[HostFacts]:
+def facts_of_hosts(store: Store, now: float) -> list[HostFacts]:
     """Return what is known of hosts and origins; a damaged row is left out, and learned anew."""
-    now = _now(store)
     return [
         HostFacts(name, failures, rests_until - now, why)
         for name, failures, rests_until, why in _whole(store, "hosts")
     ]
 
 
-def facts_of_robots(store: Store) -> list[RobotsFacts]:
-    now = _now(store)
+def facts_of_robots(store: Store, now: float) -> list[RobotsFacts]:
     return [
         RobotsFacts(origin, expires - now, body)
         for origin, expires, body in _whole(store, "robots")
     ]
-
-
-def _now(store: Store) -> float:
-    """Return the time, but none before the last commit: the clock may have been fast then."""
-    return max(time.time(), store.fact("time") or 0.0)
 
 
 def _whole(store: Store, table: str) -> Iterator[list[Any]]:

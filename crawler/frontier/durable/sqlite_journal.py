@@ -47,7 +47,6 @@ class SqliteJournal:
         self.store = Store(path)
         self._many = many
         self.commits = GroupCommit(self.store)
-        self.commits.figures["time"] = time.time
         #: What was found when the frontier began; None before.
         self.recovered: Recovered | None = None
         #: The failed pages that are to be fetched again when the frontier begins.
@@ -76,15 +75,32 @@ class SqliteJournal:
         self.recovered = self.overflow.found = found
         self._fingerprint = found.fingerprint
         self._least_number = rows.number(new_id())
+        hosts, robots = self._facts()
         return Restored(
             found.fingerprint,
             ledger=found.ledger,
             seen=found.seen,
             figures=found.figures,
-            hosts=facts_of_hosts(self.store),
-            robots=facts_of_robots(self.store),
+            hosts=hosts,
+            robots=robots,
             suspects=found.suspects,
         )
+
+    def _facts(self) -> tuple[list[HostFacts], list[RobotsFacts]]:
+        """
+        Return what is known of hosts, and their robots.txt.
+
+        If the clock was fast when they were written, they are written again, by the clock of now;
+        no commit before that says that time has gone back.
+        """
+        now = time.time()
+        then = max(now, self.fact("time") or 0.0)
+        hosts, robots = facts_of_hosts(self.store, then), facts_of_robots(self.store, then)
+        known: list[HostFacts | RobotsFacts] = [*hosts, *robots]
+        for facts in known if then > now else ():
+            self.learned(facts)
+        self.commits.figures["time"] = time.time
+        return hosts, robots
 
     def open_frontier(self, make: Callable[..., FrontierContract]) -> FrontierContract:
         return make(self)

@@ -22,6 +22,7 @@ from crawler.frontier import (
     refused,
 )
 from crawler.frontier.durable.rows import sealed
+from crawler.frontier.durable.sqlite_journal import SqliteJournal
 
 from ..steps import Clock
 from .conftest import Life, answer, take, visit
@@ -232,6 +233,25 @@ def test_a_rest_that_was_stored_under_a_fast_clock_is_capped(life, is_fast, most
     frontier = life.begin()
 
     assert 0 < frontier.view.next_wake() <= most
+
+
+def test_nor_does_it_grow_when_later_processes_commit_by_a_right_clock(life, monkeypatch):
+    later = time.time() + YEARS
+    with monkeypatch.context() as fast:
+        fast.setattr(time, "time", lambda: later)
+        life.again().admit(Request("http://a.test/"))
+        answer(life.frontier, take(life.frontier), 503, **{"retry-after": "50"})
+        life.end()
+
+    journal = SqliteJournal(life.path)  # as a job that opens its outputs, and ends
+    journal.commits.flush(anyway=True)
+    journal.close()
+
+    wakes = []
+    for _ in range(3):
+        wakes.append(life.begin().view.next_wake())
+        life.end()
+    assert 0 < min(wakes) <= max(wakes) <= 50
 
 
 def test_the_failures_of_an_origin_outlive_the_process(tmp_path):
