@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar
 
 from . import charset
-from .credentials import split_credentials, without_credentials
+from .credentials import without_credentials
 from .headers import Headers
 from .item_fields import has_fields
 from .request_content import Pairs, with_query
@@ -29,6 +29,7 @@ from .request_fields import (
     checked_meta,
     checked_method,
     file_name,
+    login_to_header,
     plain_url,
     with_content,
 )
@@ -36,8 +37,6 @@ from .request_fields import (
 #: Request numbers start at a random value, so that the ids of two processes differ.
 _numbers = itertools.count(secrets.randbits(40))
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-#: The key in meta that says that the Authorization field of a request comes from its URL.
-URL_LOGIN = "crawler.url_login"
 
 #: The key in the meta of a request for the start of a body: the number of decoded bytes after
 #: which a fetcher ends the transfer. Its limit for the size of a body does not apply.
@@ -163,7 +162,7 @@ class Request:
         if save_to is not None:
             save_to = file_name(save_to)
         if "@" in url:
-            url, headers, meta = _login_to_header(url, headers, meta)
+            url, headers, meta = login_to_header(url, headers, meta)
         cls: Any = type(self)
         new: Any = self
         _set_class(new, _draft(cls))
@@ -391,14 +390,3 @@ def _draft(cls: type[Any]) -> type[Any]:
     """
     plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     return type(cls.__name__, (cls,), {"__slots__": (), **plain})
-
-
-def _login_to_header(
-    url: str, headers: Mapping[str, str], meta: Mapping[str, Any]
-) -> tuple[str, Mapping[str, str], Mapping[str, Any]]:
-    """Move user and password from *url* to the Authorization field, unless there is one."""
-    url, login = split_credentials(url)
-    if login is not None and "authorization" not in headers:
-        headers = Headers([*headers.items(), ("Authorization", login)])
-        meta = MappingProxyType({**meta, URL_LOGIN: True})
-    return url, headers, meta

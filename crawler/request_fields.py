@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType, MethodType
 from typing import Any
 
+from .credentials import split_credentials
 from .headers import Headers
 from .request_content import Pairs, form_body, json_body
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile(r"[\r\n\0]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+#: The key in meta that says that the Authorization field of a request comes from its URL.
+URL_LOGIN = "crawler.url_login"
 #: Keys of meta by which Scrapy changes how a request is sent, and what to write instead.
 _NOT_IN_META = {
     "allow_offsite": "the setting domains",
@@ -113,3 +116,14 @@ def checked_cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
         if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
             raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
     return MappingProxyType(dict(cookies))
+
+
+def login_to_header(
+    url: str, headers: Mapping[str, str], meta: Mapping[str, Any]
+) -> tuple[str, Mapping[str, str], Mapping[str, Any]]:
+    """Move user and password from *url* to the Authorization field, unless there is one."""
+    url, login = split_credentials(url)
+    if login is not None and "authorization" not in headers:
+        headers = Headers([*headers.items(), ("Authorization", login)])
+        meta = MappingProxyType({**meta, URL_LOGIN: True})
+    return url, headers, meta

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..data import URL_LOGIN, Request
+from ..data import Request
+from ..request_fields import URL_LOGIN
 from ..url import origin
 
 _FIELD = "Authorization"
