@@ -354,6 +354,7 @@ CROSS_CUTTING = {
     "middleware/spider": {"chain_without_middlewares", "sep_018_example", "sep_018_pitfalls"},
     "module": {"links_here_and_remote"},
     "portal": {"browser", "imports"},
+    "portal/runs": {"redis_away"},
     "portal/site": {"browser", "security"},
     "real_pages": {"documentation"},
     "scheduler": {"fetch", "invariants"},
