@@ -75,6 +75,7 @@ ALLOWED = {
     | {"analysis", "buffer", "fetch", "job", "middleware", "module", "result"}
     | {"scheduler", "settings", "spider"},
     "cluster": BASE
+    | {"_lazy_import"}
     | {"analysis", "compose", "feed", "frontier", "job", "media", "middleware", "module"}
     | {"result", "scheduler", "settings", "spider"},
     "portal": BASE
@@ -417,7 +418,9 @@ TESTED_BY_OTHERS = {
     "cli/commands/cluster/control",
     "cli/commands/cluster/join",
     "cli/commands/cluster/options",
+    "cli/commands/cluster/report",
     "cli/commands/cluster/start",
+    "cli/commands/cluster/urls",
     "cli/commands/cluster/why",
     "cli/crawl_command",
     "cli/interrupts",

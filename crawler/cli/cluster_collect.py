@@ -18,6 +18,7 @@ from .options import JOBS
 
 if TYPE_CHECKING:
     from ..cluster.collector import Collector
+    from ..frontier import UrlCounts
     from ..job.directory import Job
 
 #: Seconds between two looks at a collector that runs.
@@ -77,11 +78,15 @@ def exit_code_of(collector: Collector) -> int:
 
 
 def report_of(collector: Collector) -> list[tuple[str, str]]:
-    counts = collector.counts
+    job = ("job", f"{collector.folder}, {collector.status}")
+    return [*rows_of(collector.counts), job]
+
+
+def rows_of(counts: UrlCounts) -> list[tuple[str, str]]:
+    """Return the rows of a report about the URLs of a job."""
     rows = [("pages", f"{counts.done} done, {total(counts.failed)} failed, {counts.pending} left")]
     named = {"failed": counts.failed, "refused": counts.refused, "turned away": counts.turned_away}
-    rows += [(label, listed(reasons)) for label, reasons in named.items() if reasons]
-    return [*rows, ("job", f"{collector.folder}, {collector.status}")]
+    return rows + [(label, listed(reasons)) for label, reasons in named.items() if reasons]
 
 
 def summary_of(collector: Collector) -> dict[str, Any]:

@@ -61,9 +61,9 @@ def join_and_work(
     folder: str | None = None,
 ) -> int:
     """Work on a job until it is over, or Ctrl-C; return the exit code."""
-    from ..cluster.about import by_domain, refuse_different
+    from ..cluster.about import refuse_different
+    from ..cluster.crawling import member_of
     from ..cluster.job_record import read_job
-    from ..cluster.member import Member
 
     record = read_job(redis_url, name)
     if not what and record.about["source"]:
@@ -75,15 +75,8 @@ def join_and_work(
         what or record.about["urls"], arguments, assigned, record.about["settings"]
     )
     refuse_different(name, record.about, here)
-    member = Member(
-        redis_url,
-        record,
-        least_rest=settings.politeness.delay,
-        by_domain=by_domain(settings),
-        limits=settings.budget,
-        folder=Path(local_path(folder or Path(JOBS) / f"{directory_name(name)}.schedulers")),
-    )
-    return _work(member, spider, settings)
+    place = Path(local_path(folder or Path(JOBS) / f"{directory_name(name)}.schedulers"))
+    return _work(member_of(redis_url, record, settings, place), spider, settings)
 
 
 def _work(member: Member, spider: Spider, settings: Settings) -> int:

@@ -32,6 +32,8 @@ from .strikes import MarkFile, mark_of, strikes_of_the_dead
 
 log = logging.getLogger(__name__)
 
+OnStuck = Callable[[Request], object]
+
 
 class Member:
     """
@@ -60,8 +62,7 @@ class Member:
         self.duplicate_filter = "bloom"
         self._folder = folder
         self._mark_file = None if folder is None else MarkFile(folder)
-        self.on_stuck: Callable[[Request], object] | None
-        self.on_stuck = None if folder is None else self._end_process
+        self.on_stuck: OnStuck | None = None if folder is None else self._end_process
         #: The job's status as Redis last showed it.
         self.status = "running"
         #: Whether this process ends because the job was asked to restart.

@@ -8,8 +8,10 @@ from .check import check
 from .collect import collect
 from .control import pause, restart, resume, rm, status, stop
 from .join import join
+from .report import report
 from .run import run
 from .start import start
+from .urls import urls
 from .why import why
 
 
@@ -23,5 +25,7 @@ def cluster() -> None:
     """
 
 
-for _command in (check, start, join, collect, run, status, pause, resume, restart, stop, rm, why):
+_WATCHING = (status, report, urls, why)
+_STEERING = (pause, resume, restart, stop, rm)
+for _command in (check, start, join, collect, run, *_WATCHING, *_STEERING):
     cluster.add_command(_command)

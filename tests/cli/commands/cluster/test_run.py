@@ -109,11 +109,19 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     )
     assert joined.returncode == 0, joined.stderr
     status = crawler("cluster", "status", "t", "--json", *redis, cwd=tmp_path)
+    in_redis = crawler("cluster", "urls", "t", *redis, cwd=tmp_path)
     collected = crawler("cluster", "collect", "t", "-O", "out.jsonl", *redis, cwd=tmp_path)
+    urls = crawler("cluster", "urls", "t", "--outcome", "done", "--json", *redis, cwd=tmp_path)
+    report = crawler("cluster", "report", "t", *redis, cwd=tmp_path)
 
     assert json.loads(status.stdout)["status"] == "finished"
     assert json.loads(status.stdout)["urls"]["done"] == PAGES
     assert collected.returncode == 0, collected.stderr
+    assert "--dir" in in_redis.stderr
+    assert len(set(in_redis.stdout.splitlines())) == PAGES
+    listed = [json.loads(line)["url"] for line in urls.stdout.splitlines()]
+    assert len(listed) == len(set(listed)) == PAGES
+    assert f"{PAGES} done, 0 failed, 0 left" in report.stdout
     assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES
     assert crawler("cluster", "rm", "t", *redis, cwd=tmp_path).returncode == 0
     gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
