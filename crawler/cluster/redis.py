@@ -17,6 +17,8 @@ VARIABLE = "CRAWLER_REDIS"
 #: Seconds until a command that was not answered counts as lost, and until a connection does.
 _ANSWER = 10.0
 _CONNECT = 5.0
+#: The error of a script in a server that is full, as Redis 6.2 words it.
+_OOM = "-OOM "
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 
@@ -82,10 +84,7 @@ def errors_of(url: str) -> Iterator[None]:
             f"variable {VARIABLE}, as redis://USER:PASSWORD@HOST:6379"
         ) from error
     except client.exceptions.OutOfMemoryError as error:
-        raise RedisAway(
-            f"{hide_passwords(url)} is full: {error}; raise its maxmemory, or remove old jobs with "
-            "`crawler cluster rm`"
-        ) from error
+        raise _full(url, error) from error
     except client.exceptions.BusyLoadingError as error:
         raise RedisAway(f"{hide_passwords(url)} is loading its data; wait until it has") from error
     except (client.ConnectionError, client.TimeoutError, OSError) as error:
@@ -94,7 +93,16 @@ def errors_of(url: str) -> Iterator[None]:
             "another one with --redis"
         ) from error
     except client.RedisError as error:
+        if _OOM in str(error):
+            raise _full(url, error) from error
         raise ClusterError(f"{hide_passwords(url)} answers: {error}") from error
+
+
+def _full(url: str, error: Exception) -> RedisAway:
+    return RedisAway(
+        f"{hide_passwords(url)} is full: {error}; raise its maxmemory, or remove old jobs with "
+        "`crawler cluster rm`"
+    )
 
 
 def _load(module: str) -> Any:

@@ -1,11 +1,13 @@
 """A shard of a job on a real server, without the leases and renewals around it."""
 
 import atexit
+import os
 import tempfile
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
 
+from crawler.cluster import embedded_server
 from crawler.cluster.commits import ClusterCommits
 from crawler.cluster.comparison import is_there
 from crawler.cluster.embedded_server import EmbeddedServer
@@ -17,6 +19,10 @@ from crawler.cluster.shards import ShardMap
 from crawler.frontier import Frontier, Politeness, Retries, Scope
 
 _names = (f"job{n}" for n in count())
+
+# The program of another server, such as a redis-server 6.2 or 7.0.
+if program := os.environ.get("CLUSTER_TEST_SERVER"):
+    embedded_server._program = lambda: program
 
 
 @cache

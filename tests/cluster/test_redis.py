@@ -86,3 +86,10 @@ def test_a_client_that_is_closed_has_closed_its_connection(server):
     client.close()
 
     assert not connection.is_connected
+
+
+def test_a_server_that_is_full_is_waited_for_however_it_words_the_error_of_a_script(client, server):
+    words = "ERR Error running script (call to f_8): @user_script: 26: -OOM command not allowed"
+
+    with pytest.raises(RedisAway, match="raise its maxmemory"), errors_of(server.url):
+        client.eval("return redis.error_reply(ARGV[1])", 0, words)
