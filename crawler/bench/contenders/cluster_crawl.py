@@ -22,6 +22,8 @@ from ...spider import PageSpider
 from ..measuring.child import cpu
 
 _LOOK = 0.05
+#: Seconds until the others have seen what a scheduler holds, and it really waits.
+_SETTLE = 1.0
 
 
 def work(url: str, redis: str, name: str) -> dict[str, Any]:
@@ -44,8 +46,9 @@ def collect(redis: str, name: str) -> dict[str, Any]:
 def idle(url: str, redis: str, name: str, seconds: float) -> dict[str, Any]:
     """Join a job that is paused; return the share of a core that it takes to wait."""
     member, result = _join(url, redis, name)
-    while not member.held.active:
+    while len(member.held.active) < member.record.keys.shards:
         gevent.sleep(_LOOK)
+    gevent.sleep(_SETTLE)
     before = cpu()
     gevent.sleep(seconds)
     used = (cpu() - before) / seconds
