@@ -25,6 +25,11 @@ def costs_at_most(factor, work, standard):
     return any(cpu_of(work) <= factor * cpu_of(standard) + NOTHING for _ in range(TRIES))
 
 
+def takes_at_most(seconds, work):
+    """Return whether, in one of several tries, *work* takes at most so many *seconds*."""
+    return any(cpu_of(work) <= seconds for _ in range(3))
+
+
 def is_idle(seconds=0.5):
     """Return whether, in one of several tries, this process does next to nothing for *seconds*."""
     return any(cpu_of(gevent.sleep, seconds) < seconds / 10 for _ in range(TRIES))

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 from contextlib import suppress
 
 import pytest
@@ -22,6 +21,8 @@ from crawler.url import (
     scheme,
     target,
 )
+
+from .cpu_time import takes_at_most
 
 BASE = "http://example.org/dir/sub/page?q#f"
 
@@ -571,42 +572,42 @@ def test_plain_urls_take_the_short_way(text):
 
 
 HOSTILE = {
-    "dot segments": "http://h/" + "../" * 350_000,
-    "descend and climb": "http://h/" + "a/" * 250_000 + "../" * 250_000,
-    "stray percents": "http://h/" + "%" * 1_000_000,
-    "escapes": "http://h/" + "%41" * 350_000,
-    "kept escapes": "http://h/" + "%2F" * 350_000 + '"',
-    "parameters": "http://h/?" + "&a=" * 350_000,
-    "tracking": "http://h/?" + "utm_a=1&" * 120_000,
-    "plain but for the end": "http://h/" + "a" * 1_000_000 + '"',
-    "plain query but for the end": "http://h/?" + "a" * 1_000_000 + '"',
-    "labels": "http://" + "a." * 500_000 + "org/",
-    "dots": "http://" + "." * 1_000_000 + "/",
-    "dots in credentials": "http://" + "a.:1" * 250_000 + "@h./",
-    "at signs": "http://" + "@" * 1_000_000 + "h/",
-    "idna": "http://" + "ü." * 300_000 + "/",
-    "punycode": "http://xn--" + "9" * 1_000_000 + "/",
-    "combining marks": "http://" + "a\u0301\u0300" * 250_000 + "/",
-    "address": "http://" + "1." * 500_000 + "/",
-    "brackets": "http://[" + ":" * 1_000_000 + "]/",
-    "tabs": "h\t" * 500_000,
-    "nuls": "\0" * 1_000_000,
-    "fragment": "http://h/#" + "é" * 500_000,
-    "data": "data:," + " " * 1_000_000 + "#",
+    "dot segments": "http://h/" + "../" * 70_000,
+    "descend and climb": "http://h/" + "a/" * 50_000 + "../" * 50_000,
+    "stray percents": "http://h/" + "%" * 200_000,
+    "escapes": "http://h/" + "%41" * 70_000,
+    "kept escapes": "http://h/" + "%2F" * 70_000 + '"',
+    "parameters": "http://h/?" + "&a=" * 70_000,
+    "tracking": "http://h/?" + "utm_a=1&" * 24_000,
+    "plain but for the end": "http://h/" + "a" * 200_000 + '"',
+    "plain query but for the end": "http://h/?" + "a" * 200_000 + '"',
+    "labels": "http://" + "a." * 100_000 + "org/",
+    "dots": "http://" + "." * 200_000 + "/",
+    "dots in credentials": "http://" + "a.:1" * 50_000 + "@h./",
+    "at signs": "http://" + "@" * 200_000 + "h/",
+    "idna": "http://" + "ü." * 60_000 + "/",
+    "punycode": "http://xn--" + "9" * 200_000 + "/",
+    "combining marks": "http://" + "a\u0301\u0300" * 50_000 + "/",
+    "address": "http://" + "1." * 100_000 + "/",
+    "brackets": "http://[" + ":" * 200_000 + "]/",
+    "tabs": "h\t" * 100_000,
+    "nuls": "\0" * 200_000,
+    "fragment": "http://h/#" + "é" * 100_000,
+    "data": "data:," + " " * 200_000 + "#",
 }
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_megabyte_of_malice_costs_little(text):
-    started = time.process_time()
-    for function in (canonicalize, host, origin, port, url.registered_domain):
-        with suppress(InvalidURL):
-            function(text)
-    for rules in (Rules(sort_query=True), Rules(drop_tracking=True)):
-        with suppress(InvalidURL):
-            canonicalize(resolve(BASE, text), rules)
+def test_a_long_url_of_malice_costs_little(text):
+    def read():
+        for function in (canonicalize, host, origin, port, url.registered_domain):
+            with suppress(InvalidURL):
+                function(text)
+        for rules in (Rules(sort_query=True), Rules(drop_tracking=True)):
+            with suppress(InvalidURL):
+                canonicalize(resolve(BASE, text), rules)
 
-    assert time.process_time() - started < 5
+    assert takes_at_most(5, read)
 
 
 def test_long_names_are_not_remembered():

@@ -1,5 +1,4 @@
 import re
-import time
 from functools import partial
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from crawler.errors import InvalidURL
 from crawler.http.robots_txt import Robots
 
-from ..cpu_time import costs_at_most
+from ..cpu_time import costs_at_most, takes_at_most
 
 SITE = "http://example.org"
 
@@ -358,9 +357,9 @@ HOSTILE = {
     "agents": "User-agent: a\n" * 17_000 + "Disallow: /x\n" * 20_000,
     "agents of all names": "".join(f"User-agent: {'x' * (n % 300)}_\n" for n in range(3000)),
     "delays among agents": "User-agent: *\nCrawl-delay: 1\n" * 17_000,
-    "one line": "x" * 10_000_000,
-    "colons": ":" * 10_000_000,
-    "line ends": "\r\n" * 5_000_000,
+    "one line": "x" * 2_000_000,
+    "colons": ":" * 2_000_000,
+    "line ends": "\r\n" * 1_000_000,
     "blanks": "User-agent" + " " * 500_000 + ": *",
     "escapes": for_all("Disallow: /" + "%61" * 160_000),
 }
@@ -368,13 +367,13 @@ HOSTILE = {
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files_cost_little(body):
-    started = time.process_time()
-    robots = Robots.parse(body.encode())
-    for agent in ("a", "FooBot"):
-        robots.allowed(agent, SITE + LONG_PATH)
-        robots.crawl_delay(agent)
+    def ask():
+        robots = Robots.parse(body.encode())
+        for agent in ("a", "FooBot"):
+            robots.allowed(agent, SITE + LONG_PATH)
+            robots.crawl_delay(agent)
 
-    assert time.process_time() - started < 5
+    assert takes_at_most(5, ask)
 
 
 def match(rules, path):

