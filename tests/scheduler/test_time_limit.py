@@ -66,16 +66,16 @@ def test_a_module_that_hangs_is_interrupted(crawl, balanced, stage, hanging):
 
 
 def test_each_datum_has_the_whole_time_to_itself(crawl):
-    site = Site({f"/{n}": Reply(delay=0.2) for n in range(5)})
+    site = Site({f"/{n}": Reply(delay=0.4) for n in range(5)})
 
-    summary, errors = crawl(site, first=urls(5), download_workers=1, time_limit=0.9)
+    summary, errors = crawl(site, first=urls(5), download_workers=1, time_limit=1.8)
 
     assert errors == []
     assert summary.urls.done == 5
 
 
 def test_no_download_is_charged_with_the_time_of_a_callback(crawl):
-    site = Site({"/0": "", **{f"/{n}": Reply(delay=0.9) for n in range(1, 5)}})
+    site = Site({"/0": "", **{f"/{n}": Reply(delay=1.7) for n in range(1, 5)}})
     begun = []
 
     def download(request):
@@ -86,10 +86,10 @@ def test_no_download_is_charged_with_the_time_of_a_callback(crawl):
         if response.url == HOME + "0":
             while len(begun) < 5:
                 gevent.sleep(0)
-            get_original("time", "sleep")(0.8)
+            get_original("time", "sleep")(1.6)
         return []
 
-    summary, errors = crawl(download, parse, first=urls(5), time_limit=0.3)
+    summary, errors = crawl(download, parse, first=urls(5), time_limit=1.2)
 
     assert errors == []
     assert summary.urls.done == 5
@@ -101,11 +101,11 @@ def test_time_spent_waiting_for_room_is_not_the_parsers(crawl, tiny):
             yield {"n": n}
 
     def slow(item):
-        gevent.sleep(0.05)
+        gevent.sleep(0.3)
         return item
 
     summary, errors = crawl(
-        Site({"/": ""}), parse, processors=[slow], data=tiny, pipeline_workers=1, time_limit=0.12
+        Site({"/": ""}), parse, processors=[slow], data=tiny, pipeline_workers=1, time_limit=1.2
     )
 
     assert errors == []

@@ -24,15 +24,19 @@ def _impatient(monkeypatch):
     monkeypatch.setattr("crawler.scheduler.run._UNWIND", 0.1)
 
 
-def run(parse, pages=6, **modules):
-    """Crawl some pages to the end; return the summary and the errors."""
+def arguments(pages, parse, **modules):
     site = Site({f"/{n}": "" for n in range(pages)})
-    scheduler = Scheduler()
-    scheduler.init(
+    return (
         RequestArgs(max_depth=0, politeness=Politeness.off(), retries=Retries(1)),
         DataArgs(),
         ModuleArgs([Downloader(site)], [Analyzer(parse)], [Pipeline()], **modules),
     )
+
+
+def run(parse, pages=6, **modules):
+    """Crawl some pages to the end; return the summary and the errors."""
+    scheduler = Scheduler()
+    scheduler.init(*arguments(pages, parse, **modules))
     errors = gevent.spawn(list, scheduler.error_chan())
     scheduler.start([f"{HOME}{n}" for n in range(pages)])
     assert scheduler.join(timeout=120)
@@ -86,7 +90,7 @@ def test_a_callback_that_hangs_ends_at_its_limit_and_the_others_go_on(hanging):
 
 def test_what_was_left_behind_counts_for_nothing_when_it_comes_back():
     """It swallowed three time limits and was settled: its later findings are dropped."""
-    late = Event()
+    late, back = Event(), Event()
 
     def parse(response):
         if response.url.endswith("/1"):
@@ -95,13 +99,18 @@ def test_what_was_left_behind_counts_for_nothing_when_it_comes_back():
                     late.wait()
                 except BaseException:
                     continue
-        elif response.url.endswith("/5"):
-            gevent.sleep(0.6)
-            late.set()
-            gevent.sleep(0.1)
+            back.set()
         yield {"url": response.url}
 
-    summary, _ = run(parse, analyze_workers=2, time_limit=0.1, pages=5)
+    scheduler = Scheduler()
+    scheduler.init(*arguments(5, parse, analyze_workers=2, time_limit=0.1))
+    scheduler.start([f"{HOME}{n}" for n in range(5)])
+    assert scheduler.join(timeout=120)
+    late.set()
+    assert back.wait(timeout=120)
+    gevent.idle()
+    summary = scheduler.stop()
+
     assert (summary.urls.done, summary.urls.failed) == (4, {"timeout": 1})
     assert summary.items.found == 4
 
@@ -156,36 +165,33 @@ def spin_until(holds):
         assert time.monotonic() < end
 
 
-def sleep_for_real(seconds):
-    really_sleep(seconds)
+def sleep_for_real(holds):
+    spin_until(lambda: holds() or really_sleep(0.2))
 
 
-def match_for_long(_seconds):
-    """Spin for about a second, without releasing the interpreter."""
-    re.match(r"(a+)+b", "a" * 24)
+def match_for_long(holds):
+    """Spin without releasing the interpreter, for longer than the limit at a time."""
+    spin_until(lambda: holds() or re.match(r"(a+)+b", "a" * 22))
 
 
 def spin_reports(caplog):
     return [r.getMessage() for r in caplog.records if "does not yield" in r.getMessage()]
 
 
-@pytest.mark.parametrize("spin", [spin_in_python, sleep_for_real, match_for_long])
+@pytest.mark.parametrize("spin", [spin_until, sleep_for_real, match_for_long])
 def test_a_callback_that_spins_is_reported_once_with_its_stack_and_url(caplog, spin):
     caplog.set_level(logging.ERROR)
 
     def parse(response):
         if response.url.endswith("/1"):
-            spin(1.0)
+            spin(of_the_page)
         yield {"url": response.url}
 
     def of_the_page():
         return [text for text in spin_reports(caplog) if f"at work on {HOME}1 " in text]
 
-    summary, _ = run(parse, time_limit=0.3)
+    summary, _ = run(parse, time_limit=0.1)
 
-    # The thread of the watchdog may still be writing when the crawl has ended.
-    while not of_the_page():
-        gevent.sleep(0.01)
     [report] = of_the_page()
     assert f"in {spin.__name__}" in report
     assert summary.items.processed >= 5
@@ -226,12 +232,11 @@ def test_a_slow_crawl_that_yields_is_not_reported(caplog):
 
     def parse(response):
         # Not sleep(0): the hub runs up to 50 of those before it looks at its timers.
-        for _ in range(100):
-            spin_in_python(0.01)
+        for _ in range(50):
+            spin_in_python(0.02)
             gevent.sleep(0.001)
         yield {"url": response.url}
 
-    run(parse, pages=2, time_limit=20)
     with_a_short_limit, _ = run(parse, pages=2, time_limit=1.0)
 
     assert spin_reports(caplog) == []

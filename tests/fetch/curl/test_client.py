@@ -130,9 +130,9 @@ def test_many_cancelled_fetches_leave_no_object_behind(serve):
 
 
 def test_waiting_for_a_connection_does_not_count_as_part_of_the_timeout(serve):
-    site = serve({"/": Reply(body="page", delay=0.2)})
+    site = serve({"/": Reply(body="page", delay=0.4)})
 
-    with CurlFetch(max_connections=2, limits=Limits(total=0.8), allow_address=any_address) as fetch:
+    with CurlFetch(max_connections=2, limits=Limits(total=2.0), allow_address=any_address) as fetch:
         jobs = [gevent.spawn(fetch, Request(site.url())) for _ in range(12)]
         gevent.joinall(jobs, raise_error=True)
 
@@ -143,7 +143,7 @@ def test_a_host_gets_no_more_connections_than_its_limit(serve):
     busy, other = (serve({"/": Reply(body="page", delay=0.1)}) for _ in range(2))
 
     with CurlFetch(
-        max_host_connections=2, limits=Limits(total=0.8), allow_address=any_address
+        max_host_connections=2, limits=Limits(total=100), allow_address=any_address
     ) as fetch:
         jobs = [
             gevent.spawn(fetch, Request(site.url())) for site in (busy, other) for _ in range(14)
