@@ -9,7 +9,7 @@ import pytest
 from crawler.testing import Reply, faults
 from crawler.url import host
 
-GOOD = 200
+GOOD = 60
 
 
 def parse(spider, page):

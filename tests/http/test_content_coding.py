@@ -54,7 +54,7 @@ def test_a_body_as_large_as_the_limit_is_the_largest(name):
     encode = ENCODERS[name]
 
     assert len(coding.decode(encode(bytes(100_000)), name, MAX_SIZE)) == 100_000
-    for size in (100_001, 10_000_000):
+    for size in (100_001, 1_000_000):
         with pytest.raises(FetchError, match="too_large"):
             coding.decode(encode(bytes(size)), name, MAX_SIZE)
 

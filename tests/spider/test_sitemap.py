@@ -176,17 +176,17 @@ def test_an_archive_of_several_members_is_one_text():
 
 
 def test_of_a_broken_archive_what_stands_before_the_break_is_read():
-    body = urlset(*map(url, range(20_000))).encode()
+    body = urlset(*map(url, range(6_000))).encode()
     packed = gzip.compress(body)
 
     for broken in (packed[: len(packed) // 2], packed[:-8], packed + b"junk"):
         found = urls(broken)
         assert found == [f"http://site.test/{n}" for n in range(len(found))]
-        assert len(found) > 5000
+        assert len(found) > 1500
 
 
 def test_a_bomb_is_not_unpacked_past_the_size_asked_for():
-    body = b"<urlset>" + url("a").encode() + b" " * 100_000_000
+    body = b"<urlset>" + url("a").encode() + b" " * 20_000_000
     packed = gzip.compress(body, 1)
     del body
 
@@ -241,13 +241,13 @@ def test_nothing_outside_is_read(tmp_path):
 
 
 def test_the_first_entries_of_a_large_sitemap_come_before_the_last_is_read():
-    body = urlset(*map(url, range(50_000))).encode()
+    body = urlset(*map(url, range(10_000))).encode()
 
     def read(most):
         return [entry.loc for entry in islice(parse_sitemap(body).entries, most)]
 
     assert read(1) == ["http://site.test/0"]
-    assert len(read(None)) == 50_000
+    assert len(read(None)) == 10_000
     assert costs_at_most(1 / 4, lambda: read(1), lambda: read(None))
 
 

@@ -36,22 +36,22 @@ def test_hosts_of_one_address_share_its_limit_and_alternate():
     assert len({name for _, name in taken[:6]}) == 6, "each host once before any twice"
 
 
-def test_ten_thousand_hosts_of_one_address_are_all_served_in_order():
+def test_thousands_of_hosts_of_one_address_are_all_served_in_order():
     hosts = HostSchedule(Politeness.off(per_ip=4, ip_delay=0.1))
     address, now, taken = Address(), 0.0, []
-    for n in range(10_000):
+    for n in range(3_000):
         host = hosts.table.find_or_add(f"h{n}")
         host.address = address
         hosts.put(host, request(host.name), now)
 
-    while len(taken) < 10_000:
+    while len(taken) < 3_000:
         got = begin(hosts, now)
         if got is None:
             now = max(now, hosts.first()[0])
         else:
             taken.append(got[0].name)
             hosts.end(got[0], now)
-            assert entries(hosts) <= 2 * 10_000 + 200
+            assert entries(hosts) <= 2 * 3_000 + 200
 
-    assert taken == [f"h{n}" for n in range(10_000)]
-    assert now == pytest.approx(0.1 * 9_999)
+    assert taken == [f"h{n}" for n in range(3_000)]
+    assert now == pytest.approx(0.1 * 2_999)

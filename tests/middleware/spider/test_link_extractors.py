@@ -133,8 +133,8 @@ def test_entities_a_feed_declares_are_not_unfolded(declared):
 
 
 def test_a_long_feed_gives_its_first_links_before_it_is_read_to_the_end():
-    items = "".join(f"<item><link>/{n}</link></item>" for n in range(20_000))
+    items = "".join(f"<item><link>/{n}</link></item>" for n in range(4_000))
     flow = opened(NewsFeedLinkExtractor).response(xml(f"<rss>{items}</rss>"), lambda _: None)
 
     assert next(flow).url == HOME + "0"
-    assert sum(1 for _ in flow) == 19_999
+    assert sum(1 for _ in flow) == 3_999

@@ -90,13 +90,12 @@ def test_findings_are_those_of_an_analyzer_in_this_process(make):
     assert pid != os.getpid()
 
 
-@pytest.mark.parametrize("size", [0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, 5_000_000])
-def test_bodies_of_every_size_reach_the_worker(make, size):
+def test_bodies_of_every_size_reach_the_worker(make):
     analyzer = make(Finder())
 
-    *_, item = analyzer.analyze(page(body=os.urandom(size)))
-
-    assert item.value["n"] == size
+    for size in (0, 1, 1 << 20, 2 << 20, (2 << 20) + 1, 5_000_000, 1):
+        *_, item = analyzer.analyze(page(body=os.urandom(size)))
+        assert item.value["n"] == size
 
 
 def test_the_error_of_a_failed_download_is_analysed(make):
