@@ -8,13 +8,14 @@ from crawler.bench.kill.killed_crawl import IN_FLIGHT
 SMALL = kill.SlowSite(pages=70, delay=0.02)
 
 
-@pytest.mark.timeout(180)
-def test_kills_of_every_kind_lose_nothing():
-    report = kill.run(12, site=SMALL, seed=3)
+def test_kills_of_every_kind_lose_nothing(monkeypatch):
+    monkeypatch.setattr(kill, "_ROUND", tuple(kill.KINDS))
+
+    report = kill.run(11, site=SMALL, seed=3)
 
     assert report.notes == []
     assert [str(target) for target in report.targets if not target.holds] == []
-    assert sum(sum(samples["kills"]) for samples in report.rows.values()) >= 12
+    assert sum(sum(samples["kills"]) for samples in report.rows.values()) >= 11
     assert list(report.rows) == list(kill.KINDS)
     assert "five in a row" in kill.show(report)
 

@@ -106,7 +106,6 @@ def check_files(home):
         assert (home / "big").read_bytes() == content_of(BIG)
 
 
-@pytest.mark.timeout(240)
 def test_kills_leave_no_half_file_and_cost_only_what_was_in_flight(site, start, tmp_path):
     kills = 0
     for number in (1, 6):

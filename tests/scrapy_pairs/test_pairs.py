@@ -62,7 +62,6 @@ def test_an_original_finds_the_same_with_its_imports_changed(name, web, tmp_path
     assert in_order(map(as_record, found)) == expected(name)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.skipif(find_spec("scrapy") is None, reason="needs Scrapy: pip install -e '.[bench]'")
 def test_the_originals_find_the_same_with_scrapy(web, tmp_path):
     done = subprocess.run(

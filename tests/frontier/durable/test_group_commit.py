@@ -4,12 +4,10 @@ import sqlite3
 from contextlib import closing
 
 import gevent
-import pytest
 
 from crawler.frontier import SqliteJournal
 
 
-@pytest.mark.timeout(60)
 def test_a_store_that_has_nothing_to_write_lets_others_run(tmp_path):
     journal = SqliteJournal(tmp_path / "state.db")
 

@@ -67,7 +67,6 @@ def started(*args, cwd):
         process.communicate()
 
 
-@pytest.mark.timeout(120)
 def test_run_with_schedulers_needs_nothing_installed_and_continues_after_ctrl_c(
     spider, site, tmp_path
 ):
@@ -91,7 +90,6 @@ def test_run_with_schedulers_needs_nothing_installed_and_continues_after_ctrl_c(
     assert "0 left" in crawler("report", "crawls/tree", cwd=tmp_path).stdout
 
 
-@pytest.mark.timeout(120)
 def test_start_join_collect_and_status(spider, site, tmp_path, server):
     redis = ("--redis", server.url)
     assert (
@@ -128,7 +126,6 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     assert "crawler cluster start" in gone.stderr
 
 
-@pytest.mark.timeout(120)
 def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
     spider, site, tmp_path, server
 ):
