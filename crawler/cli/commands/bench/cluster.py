@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import count_option, print_and_save, run_options, show_progress
+from .options import count_option, exit_by_targets, print_and_save, run_options, show_progress
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, given: str) -> list[int]:
@@ -37,7 +37,8 @@ def cluster(
 
     Shows the CPU of a page for schedulers, collector and server, the commands of a page, and the
     memory of a URL in the server; how soon the schedulers end after the last commit, how soon the
-    shards of a dead one are claimed, and what waiting takes. Needs the extra cluster.
+    shards of a dead one are claimed, and what waiting takes. The exit code is 5 if a
+    target is missed. Needs the extra cluster.
 
     Example: crawler bench cluster --schedulers 1,2
     """
@@ -48,3 +49,4 @@ def cluster(
         schedulers, pages, max(1, pages // 30), repeats or (1 if quick else 3), show_progress
     )
     print_and_save(report, benchmark.show(report), **output)
+    exit_by_targets(report)

@@ -10,6 +10,7 @@ import click
 from .options import (
     concurrency_option,
     count_option,
+    exit_by_targets,
     print_and_save,
     run_options,
     show_progress,
@@ -51,12 +52,14 @@ def crawl(
     job and records, and with as many requests in flight as the others. Scrapy and Crawlee need the extra `bench`. "Tuned" means for Scrapy: links by
     lxml, a set of seen URLs before a request is made, and log level INFO; for Crawlee: a set
     of seen URLs, and no session pool. Crawlee "as documented" enqueues all the links of a page.
+    The exit code is 5 if a target is missed.
 
     Example: crawler bench crawl --quick --peers scrapy
     """
     from ....bench import crawl as benchmark
 
     others, notes = _others(peers)
+    reports = []
     for site in sites:
         report = benchmark.run(
             site,
@@ -67,6 +70,8 @@ def crawl(
             show_progress=show_progress,
         )
         print_and_save(report, benchmark.show(report), **output)
+        reports.append(report)
+    exit_by_targets(*reports)
 
 
 def _others(names: str | None) -> tuple[list[Contender], list[str]]:
@@ -95,7 +100,7 @@ def scale(repeats: int | None, urls: int | None, quick: bool, **output: Any) -> 
     """Crawl small and large sites, on one host and on many; show how CPU and memory grow.
 
     With --urls, the bench makes jobs of that size, without crawling, and continues them: 10 million
-    URLs take a few minutes and 4 GB of disk.
+    URLs take a few minutes and 4 GB of disk. The exit code is 5 if a target is missed.
 
     Example: crawler bench scale --quick
     """
@@ -106,10 +111,12 @@ def scale(repeats: int | None, urls: int | None, quick: bool, **output: Any) -> 
         pages = 500 if quick else 5000
         report = large_job.run(urls, pages, repeats or 1, show_progress)
         print_and_save(report, large_job.show(report), **output)
+        exit_by_targets(report)
         return
     sizes = benchmark.QUICK if quick else benchmark.SIZES
     report = benchmark.run(sizes, repeats or (1 if quick else 3), show_progress)
     print_and_save(report, benchmark.show(report), **output)
+    exit_by_targets(report)
 
 
 @click.command()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from .options import count_option, print_and_save, run_options, show_progress
+from .options import count_option, exit_by_targets, print_and_save, run_options, show_progress
 
 
 @click.command()
@@ -45,5 +44,4 @@ def kill(kills: int | None, seed: int, cluster: bool, quick: bool, **output: Any
 
         report = benchmark.run(number, seed=seed, show_progress=show_progress)
         print_and_save(report, benchmark.show(report), **output)
-    if not all(target.holds for target in report.targets):
-        sys.exit(5)
+    exit_by_targets(report)

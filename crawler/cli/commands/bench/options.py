@@ -101,3 +101,9 @@ def print_and_save(report: Report, text: str, *, history: Path, as_json: bool) -
         failures.append(_not_saved(error))
     if failures:
         raise BenchError("; ".join(failures))
+
+
+def exit_by_targets(*reports: Report) -> None:
+    """Exit with 5, as for a quality gate, if a target of *reports* was missed."""
+    if not all(target.holds for report in reports for target in report.targets):
+        sys.exit(5)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from .options import print_and_save, run_options, show_progress
+from .options import exit_by_targets, print_and_save, run_options, show_progress
 
 
 @click.command()
@@ -30,5 +29,4 @@ def soak(minutes: float | None, quick: bool, **output: Any) -> None:
         seconds, every=min(5.0, seconds / 10), first=first, show_progress=show_progress
     )
     print_and_save(report, benchmark.show(report), **output)
-    if not all(target.holds for target in report.targets):
-        sys.exit(5)
+    exit_by_targets(report)
