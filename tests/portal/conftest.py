@@ -130,14 +130,16 @@ def live(site, tmp_path):
 
 def _browser_program():
     """Return the browser of the system; skip the test without one, or fail it if CI=true."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    # The first is the same browser without a window; it takes a third less CPU.
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    program = next(filter(None, map(shutil.which, names)), None)
     if program is None:
         reason = "chromium is not installed: apt-get install chromium"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     return program
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     from playwright.sync_api import expect, sync_playwright
 

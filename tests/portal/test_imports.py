@@ -20,7 +20,11 @@ EXTRA = {
 
 
 def imported(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    # To parse all files takes a second; few name one of these packages at all.
+    if not any(name in text for name in EXTRA):
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:

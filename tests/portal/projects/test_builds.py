@@ -16,26 +16,15 @@ def build_all(builds):
             builds.join()
 
 
-def test_a_tag_becomes_a_version(builds, project, repository):
+def test_a_tag_becomes_a_version_and_what_fails_is_said(builds, project, repository):
     commit = repository.tag("release/shop/1.0", {"spiders/shop.py": SPIDER})
+    broken = {"spiders/shop.py": SPIDER + "\nimport no_such_module\n"}
+    repository.tag("release/shop/1.1", broken)
+    repository.tag("release/shop/1.2", {"requirements.txt": "./no-such-directory\n"})
     repository.tag("release/other/9.0", {})
 
-    assert builds.look(project) == 1
+    assert builds.look(project) == 3
     assert builds.look(project) == 0
-    build_all(builds)
-
-    [version] = builds.versions.of_project(project.id)
-    assert (version.state, version.reason) == ("ready", ""), builds.log_end(version)
-    assert (version.version, version.commit) == ("1.0", commit)
-    assert version.spiders == ("spiders/shop.py:Shop",)
-    assert len(version.digest) == 64
-
-
-def test_what_fails_is_said_and_the_former_version_stays_the_latest(builds, project, repository):
-    repository.tag("release/shop/1.0", {"shop.py": SPIDER})
-    repository.tag("release/shop/1.1", {"shop.py": SPIDER + "\nimport no_such_module\n"})
-    repository.tag("release/shop/1.2", {"requirements.txt": "./no-such-directory\n"})
-    builds.look(project)
     build_all(builds)
 
     found = {one.version: one for one in builds.versions.of_project(project.id)}
@@ -46,7 +35,10 @@ def test_what_fails_is_said_and_the_former_version_stays_the_latest(builds, proj
     }
     assert "no_such_module" in builds.log_end(found["1.1"])
     assert "no-such-directory" in builds.log_end(found["1.2"])
-    assert builds.versions.chosen(project.id, "latest").version == "1.0"
+    latest = builds.versions.chosen(project.id, "latest")
+    assert (latest.version, latest.commit, latest.reason) == ("1.0", commit, "")
+    assert latest.spiders == ("spiders/shop.py:Shop",)
+    assert len(latest.digest) == 64
 
 
 def test_a_tag_that_has_moved_is_an_alarm_and_never_a_build(builds, project, repository):

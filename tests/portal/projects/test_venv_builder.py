@@ -24,14 +24,6 @@ def test_the_environment_has_the_crawler_and_its_own_packages_first(version, tmp
     assert "its own click" in (version / "spiders.jsonl").read_text()
 
 
-def test_files_without_a_spider_are_no_version(version, tmp_path):
-    (version / "source/readme.txt").write_text("x")
-    build(version, tmp_path / "log")
-
-    with pytest.raises(Failed, match="no spider"):
-        check(version, tmp_path / "log")
-
-
 def test_pip_installs_what_the_project_asks_for(version):
     source = version / "source"
     assert _wanted(source) == []

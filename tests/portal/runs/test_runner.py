@@ -12,7 +12,6 @@ from crawler.portal.store.alarms import Alarms
 from crawler.portal.store.database import Database
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
-from crawler.testing import LoopbackSite
 
 QUICK = {"delay": "0", "robots": "false", "allow_private": "true", "depth": "3"}
 
@@ -54,21 +53,21 @@ def step_until(runner, database, run, *states):
     return found
 
 
-def test_a_run_goes_to_its_end(database, runner, tmp_path):
-    with LoopbackSite({"/": "<title>Home</title><a href='/a'>a</a>", "/a": "x"}) as site:
-        run = step_until(runner, database, ask(database, urls=(site.url(),)), "finished", "failed")
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [(0, "finished"), (1, "finished"), (3, "stopped"), (5, "failed"), (-9, "lost")],
+)
+def test_the_exit_code_of_a_run_is_its_state(database, runner, tmp_path, code, state):
+    run = Runs(database).find(ask(database, urls=("http://127.0.0.1:9/",), if_lost="fail"))
+    Runs(database).begin(run, 1_000_000.0)
+    place = tmp_path / "runs/1/exit"
+    place.parent.mkdir(parents=True)
+    place.write_text(f"{code}\n")
 
-    assert (run.state, run.exit) == ("finished", 0)
-    assert run.ended == (tmp_path / "runs/1/exit").stat().st_mtime
-    assert len((tmp_path / "runs/1/items.jsonl").read_text().splitlines()) == 2
+    runner.step()
 
-
-def test_a_gate_that_is_not_met_fails_the_run(database, runner):
-    with LoopbackSite({"/": "x"}) as site:
-        number = ask(database, urls=(site.url(),), gates=("items<5",))
-        run = step_until(runner, database, number, "finished", "failed")
-
-    assert (run.state, run.exit) == ("failed", 5)
+    run = Runs(database).find(run.id)
+    assert (run.state, run.exit, run.ended) == (state, code, place.stat().st_mtime)
 
 
 def test_a_run_outlives_the_portal_and_is_known_again(database, runner, sources, held, tmp_path):

@@ -2,11 +2,12 @@
 
 from itertools import count
 
+import gevent
 from gevent.event import Event
 from playwright.sync_api import expect
 
 from crawler._distribution import __version__
-from crawler.portal.store.projects import Project
+from crawler.portal.store.projects import UNDER_WAY, Project
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
@@ -111,6 +112,12 @@ def sign_in(tab, portal):
     tab.get_by_role("button", name="Sign in").click()
 
 
+def wait_for_build(portal):
+    with gevent.Timeout(240):
+        while portal.builds.versions.in_state(*UNDER_WAY):
+            gevent.sleep(0.1)
+
+
 def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
     repository = Repository(tmp_path)
     with LoopbackSite({"/": "<title>Home</title>"}) as site:
@@ -123,10 +130,9 @@ def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
         tab.get_by_text("There is no version yet").wait_for()
         project = portal.builds.projects.named("titles")
         assert hook(Client(portal), portal, project).text == "1 new versions\n"
+        wait_for_build(portal)
         tab.reload()
-        while tab.locator("td .state").inner_text() != "ready":
-            assert tab.locator("td .state").inner_text() != "failed"
-            tab.reload()
+        expect(tab.locator("td .state")).to_have_text("ready")
 
         tab.get_by_role("link", name="Tasks").click()
         tab.get_by_role("link", name="Make the first one").click()

@@ -56,24 +56,24 @@ def test_the_secret_of_a_webhook_is_shown_once(portal, admin, shop):
     assert secret not in admin.ask("/projects/1/").text
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("name", "../x", "lower-case"),
-        ("url", "file:///etc", "https URL"),
-        ("url", "--upload-pack=id", "https URL"),
-        ("secret", "", "needed to sign in"),
-        ("pattern", "{Release}:{Name}", "one {version} is needed"),
-        ("builder", "docker", "choose venv"),
-        ("login", "magic", "not a choice"),
-    ],
-)
-def test_what_is_wrong_is_shown_beside_its_field(portal, admin, field, value, words):
-    answer = admin.post("/projects", FORM | {field: value})
+WRONG = [
+    ("name", "../x", "lower-case"),
+    ("url", "file:///etc", "https URL"),
+    ("url", "--upload-pack=id", "https URL"),
+    ("secret", "", "needed to sign in"),
+    ("pattern", "{Release}:{Name}", "one {version} is needed"),
+    ("builder", "docker", "choose venv"),
+    ("login", "magic", "not a choice"),
+]
 
-    assert f'id="{field}-problem"' in answer.text
-    assert words in answer.text
-    assert "s3same" not in answer.text
+
+def test_what_is_wrong_is_shown_beside_its_field(portal, admin):
+    for field, value, words in WRONG:
+        text = admin.post("/projects", FORM | {field: value}).text
+        assert f'id="{field}-problem"' in text, value
+        assert words in text
+        assert "s3same" not in text
+
     assert portal.builds.projects.all() == []
 
 

@@ -52,22 +52,22 @@ def test_a_task_can_be_switched_off(portal, operator, spider):
     assert "The timetable is off" in operator.ask("/tasks/1/").text
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("spider", "../evil.py:Evil", "there is no such spider"),
-        ("spider", "other.py:Other", "there is no such spider"),
-        ("arguments", "no equals sign", "NAME=VALUE"),
-        ("cron", "often", "five fields"),
-        ("zone", "Mars/Olympus", "not a time zone"),
-    ],
-)
-def test_what_is_wrong_is_shown_beside_its_field(portal, operator, spider, field, value, words):
-    answer = operator.post("/tasks/new", FORM | {field: value})
+WRONG = [
+    ("spider", "../evil.py:Evil", "there is no such spider"),
+    ("spider", "other.py:Other", "there is no such spider"),
+    ("arguments", "no equals sign", "NAME=VALUE"),
+    ("cron", "often", "five fields"),
+    ("zone", "Mars/Olympus", "not a time zone"),
+]
 
-    assert answer.status == 200
-    assert words in answer.text
-    assert f'id="{field}-problem"' in answer.text
+
+def test_what_is_wrong_is_shown_beside_its_field(portal, operator, spider):
+    for field, value, words in WRONG:
+        answer = operator.post("/tasks/new", FORM | {field: value})
+        assert answer.status == 200, value
+        assert words in answer.text
+        assert f'id="{field}-problem"' in answer.text
+
     assert Tasks(portal._database).all() == []
 
 
