@@ -6,7 +6,7 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,13 +89,15 @@ class Access:
         return hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
 
 
-def is_here(host: str) -> bool:
-    """Return whether a Host header names this machine, by any port: a tunnel has another."""
-    return host in _HERE or host.rpartition(":")[0] in _HERE
+def is_here(host: str, names: Collection[str] = ()) -> bool:
+    """Return whether a Host header has a name of this machine, or one of *names*, by any port."""
+    # A tunnel has another port than the server.
+    return bool({host, host.rpartition(":")[0]} & {*_HERE, *names})
 
 
 def is_same_origin(environ: WSGIEnvironment) -> bool:
     """Return whether a browser sent the request from a page of ours, or a program sent it."""
     host = environ.get("HTTP_HOST", "")
     origin, site = environ.get("HTTP_ORIGIN"), environ.get("HTTP_SEC_FETCH_SITE")
-    return origin in (None, f"http://{host}") and site in (None, "same-origin", "none")
+    scheme = environ["wsgi.url_scheme"]
+    return origin in (None, f"{scheme}://{host}") and site in (None, "same-origin", "none")

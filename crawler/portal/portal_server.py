@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
-from gevent.pool import Group, Pool
-from gevent.pywsgi import LoggingLogAdapter, WSGIServer
+from flask import Flask
+from gevent.pool import Group
+from werkzeug.middleware.proxy_fix import ProxyFix
 
+from .exposure import HERE, Exposure
 from .projects.builds import Builds
 from .projects.spider_sources import SpiderSources
 from .projects.unused_versions import UnusedVersions
@@ -23,11 +25,7 @@ from .store.database import Database
 from .store.projects import Projects
 from .store.runs import Runs
 from .store.secret_box import SecretBox
-
-log = logging.getLogger(__name__)
-
-_HOST = "127.0.0.1"
-_CONNECTIONS = 300
+from .web_server import WebServer
 
 
 class Portal:
@@ -36,6 +34,8 @@ class Portal:
 
     *allowed_git* are beginnings of git URLs that may lead to this machine or a private network;
     *redis_url* is the server of a cluster whose jobs the portal shows and steers.
+
+    Raise OSError if the certificate of *exposure* cannot be used.
     """
 
     def __init__(
@@ -45,10 +45,12 @@ class Portal:
         port: int = 0,
         allowed_git: Collection[str] = (),
         redis_url: str = "",
+        exposure: Exposure = HERE,
     ) -> None:
+        tls = exposure.tls_options()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = Database(path / "portal.db")
-        self._visitors = Visitors(self._database)
+        self._visitors = Visitors(self._database, exposure)
         projects = Projects(self._database, SecretBox(path / "portal.key"))
         self.builds = Builds(self._database, projects, path.resolve() / "versions", allowed_git)
         self._unused = UnusedVersions(self._database, self.builds)
@@ -58,13 +60,9 @@ class Portal:
         view = RunView(self.runner, Runs(self._database))
         self._stalls = StallWatch(self._database, view.figures)
         cluster = ClusterJobs(redis_url, self._database) if redis_url else None
-        self._server = WSGIServer(
-            (_HOST, port),
-            portal_app(self._database, self.runner, self.logs, self._visitors, sources, cluster),
-            spawn=Pool(_CONNECTIONS),
-            log=None,
-            error_log=LoggingLogAdapter(log, logging.WARNING),
-        )
+        app = portal_app(self._database, self.runner, self.logs, self._visitors, sources, cluster)
+        self._exposure = exposure
+        self._server = WebServer((exposure.address, port), _behind(exposure, app), **tls)
         self._helpers = Group()
 
     def start(self) -> None:
@@ -78,7 +76,8 @@ class Portal:
 
     @property
     def url(self) -> str:
-        return f"http://{_HOST}:{self._server.server_port}/"
+        own = self._exposure
+        return f"{own.scheme}://{own.url_host}:{self._server.server_port}/"
 
     @property
     def first_url(self) -> str:
@@ -91,3 +90,8 @@ class Portal:
         self.builds.stop()
         self._server.stop(timeout=1)
         self._database.close()
+
+
+def _behind(exposure: Exposure, app: Flask) -> Any:
+    """Return the app, which takes address, scheme and name of a visitor from its proxy, if any."""
+    return ProxyFix(app, x_for=1, x_proto=1, x_host=1) if exposure.behind_proxy else app

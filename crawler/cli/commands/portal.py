@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..._distribution import install_command
 from ..options import log_options
+
+if TYPE_CHECKING:
+    from ...portal.exposure import Exposure
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -43,9 +49,33 @@ from ..options import log_options
     help="The server of a cluster, whose jobs the portal then shows.  [default: the variable "
     "CRAWLER_REDIS, if it is set]",
 )
+@click.option(
+    "--address",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where to listen; any other needs --tls-cert or --behind-proxy, and --allow-host.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which browsers reach the portal, such as portal.example.org; repeatable.",
+)
+@click.option("--tls-cert", type=_FILE, help="Serve https with the certificates in a PEM file.")
+@click.option("--tls-key", type=_FILE, help="Its key, unless it is in the same file.")
+@click.option(
+    "--behind-proxy",
+    is_flag=True,
+    help="Believe X-Forwarded-For, -Proto and -Host: only a proxy may reach the portal then.",
+)
 @log_options
 def portal(
-    directory: Path, spiders: Path, port: int, allow_git: tuple[str, ...], redis_url: str | None
+    directory: Path,
+    spiders: Path,
+    port: int,
+    allow_git: tuple[str, ...],
+    redis_url: str | None,
+    **exposed: Any,
 ) -> None:
     """Run tasks by a timetable, and show their runs in a browser.
 
@@ -54,6 +84,8 @@ def portal(
     again when it is back. Ctrl-C stops the portal.
 
     Example: crawler portal --spiders spiders/ --port 8800
+
+    Example: crawler portal --address 0.0.0.0 --allow-host portal.example.org --tls-cert site.pem
     """
     try:
         from ...portal.portal_server import Portal
@@ -63,7 +95,11 @@ def portal(
         ) from None
     from ..interrupts import Interrupts
 
-    server = Portal(directory, spiders, port, allow_git, _redis(redis_url))
+    exposure = _exposure(**exposed)
+    try:
+        server = Portal(directory, spiders, port, allow_git, _redis(redis_url), exposure)
+    except OSError as error:
+        raise click.UsageError(f"cannot start: {error}") from None
     with Interrupts() as interrupts:
         try:
             server.start()
@@ -77,6 +113,23 @@ def portal(
         interrupts.first.wait()
         interrupts.acknowledge()
         server.stop()
+
+
+def _exposure(
+    *,
+    address: str,
+    allow_host: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    behind_proxy: bool,
+) -> Exposure:
+    from ...portal.exposure import Exposure
+
+    names = frozenset(name.lower() for name in allow_host)
+    exposure = Exposure(address, names, tls_cert, tls_key, behind_proxy)
+    if problem := exposure.problem():
+        raise click.UsageError(problem)
+    return exposure
 
 
 def _redis(given: str | None) -> str:

@@ -51,7 +51,8 @@ class UserPages:
         return render("site/login.html", problem=problem, is_new=is_new, session=None)
 
     def login(self) -> Response:
-        user = self._users.check(_field("name"), _field("password"), time())
+        address = request.remote_addr or ""
+        user = self._users.check(_field("name"), _field("password"), time(), address)
         if user is None:
             problem = "Wrong name or password. After five failures a name is locked for a while."
             return Response(self.login_form(problem), 401)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from flask import Flask, Response, abort, g, redirect, request
 from werkzeug.exceptions import NotFound, Unauthorized
 
-from ..access import HEADERS, is_here, is_same_origin
+from ..access import HEADERS, is_same_origin
+from ..exposure import Exposure
 from ..store.database import Database
 from ..store.sessions import Session, Sessions
 from ..store.tokens import Tokens, covers
@@ -59,9 +60,10 @@ class Visitors:
     A page that was added without a role is for nobody. Every POST needs the token of its session.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, exposure: Exposure) -> None:
         self.users, self.sessions = Users(database), Sessions(database)
         self.tokens = Tokens(database)
+        self._exposure = exposure
         #: By endpoint, the least role and the least scope of a token.
         self.roles: dict[str, str] = {}
         self.scopes: dict[str, str] = {}
@@ -81,7 +83,9 @@ class Visitors:
         """Return an answer that begins a new session and leads to the first page."""
         response = redirect("/", 303)
         cookie = self.sessions.open(user, time())
-        response.set_cookie(COOKIE, cookie, httponly=True, samesite="Lax", path="/")
+        response.set_cookie(
+            COOKIE, cookie, httponly=True, secure=request.is_secure, samesite="Lax", path="/"
+        )
         return response
 
     def sign_out(self) -> Response:
@@ -91,8 +95,9 @@ class Visitors:
         return response
 
     def _check(self) -> Response | None:
-        if not is_here(request.environ.get("HTTP_HOST", "")):
-            abort(403, "This portal is only for 127.0.0.1 and localhost.")
+        host = request.environ.get("HTTP_HOST", "")
+        if not self._exposure.knows(host):
+            abort(403, f"This portal has not the name {host:.100}: start it with --allow-host.")
         bearer, scope = self._bearer()
         g.session = bearer or self.sessions.find(request.cookies.get(COOKIE, ""), time())
         role = self.roles.get(request.endpoint or "")

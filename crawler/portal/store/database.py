@@ -73,6 +73,12 @@ _MIGRATIONS = (
     ALTER TABLE run ADD COLUMN stalled REAL;
     CREATE INDEX run_by_job ON run (job);
     """,
+    """
+    CREATE TABLE guess (
+        address TEXT PRIMARY KEY, failures INTEGER NOT NULL, locked_until REAL NOT NULL
+    );
+    CREATE INDEX run_by_end ON run (ended);
+    """,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,6 +22,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _MIN_PASSWORD, _MAX_PASSWORD = 10, 200
 #: After so many failures in a row a name is locked, for 1 s at first, doubling up to 15 minutes.
 _FREE_FAILURES, _LONGEST_LOCK = 5, 900.0
+#: An address may be that of many users: it is locked after more failures.
+_FREE_OF_ADDRESS = 20
 
 
 @dataclass(frozen=True)
@@ -80,17 +83,20 @@ class Users:
             self._database.audit(now, who, f"removed user {user}")
             self._database.change("DELETE FROM user WHERE id = ?", user)
 
-    def check(self, name: str, password: str, now: float) -> User | None:
-        """Return the user, or None if the name or the password is wrong, or the name is locked."""
+    def check(self, name: str, password: str, now: float, address: str = "") -> User | None:
+        """
+        Return the user; None if the name or the password is wrong, or the name or *address* locked.
+        """
         row = self._database.row("SELECT * FROM user WHERE name = ?", name)
         hashed = self._nobody if row is None else row["hash"]
         is_right = _in_a_thread(self._is_of, hashed, password[:_MAX_PASSWORD])
-        if row is None or row["locked_until"] > now:
+        if self._is_locked(address, now) or (row is not None and row["locked_until"] > now):
             return None
-        if not is_right:
-            self._count_failure(row["id"], row["failures"] + 1, now)
+        if row is None or not is_right:
+            self._count_failure(row, address, now)
             return None
         self._database.change("UPDATE user SET failures = 0 WHERE id = ?", row["id"])
+        self._database.change("DELETE FROM guess WHERE address = ?", address)
         return User(row["id"], row["name"], row["role"])
 
     def _is_of(self, hashed: str, password: str) -> bool:
@@ -99,11 +105,27 @@ class Users:
         except VerificationError:
             return False
 
-    def _count_failure(self, user: int, failures: int, now: float) -> None:
-        over = failures - _FREE_FAILURES
-        lock = min(2.0**over, _LONGEST_LOCK) if over >= 0 else 0.0
-        query = "UPDATE user SET failures = ?, locked_until = ? WHERE id = ?"
-        self._database.change(query, failures, now + lock, user)
+    def _is_locked(self, address: str, now: float) -> bool:
+        query = "SELECT 1 FROM guess WHERE address = ? AND locked_until > ?"
+        return self._database.row(query, address, now) is not None
+
+    def _count_failure(self, user: sqlite3.Row | None, address: str, now: float) -> None:
+        """Count a failure of a name, if there is such a user, and of an address."""
+        if user is not None:
+            failures = user["failures"] + 1
+            query = "UPDATE user SET failures = ?, locked_until = ? WHERE id = ?"
+            until = now + _lock(failures - _FREE_FAILURES)
+            self._database.change(query, failures, until, user["id"])
+        row = self._database.row("SELECT failures FROM guess WHERE address = ?", address)
+        failures = (row["failures"] if row else 0) + 1
+        values = (address, failures, now + _lock(failures - _FREE_OF_ADDRESS))
+        self._database.change("DELETE FROM guess WHERE locked_until < ?", now - 86400)
+        self._database.change("INSERT OR REPLACE INTO guess VALUES (?, ?, ?)", *values)
+
+
+def _lock(failures: int) -> float:
+    """Return the seconds of a lock after so many *failures* more than are free."""
+    return min(2.0 ** min(failures, 10), _LONGEST_LOCK) if failures >= 0 else 0.0
 
 
 def _in_a_thread(function: Callable[..., Value], *arguments: object) -> Value:

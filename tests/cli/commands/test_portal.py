@@ -13,7 +13,9 @@ from urllib.parse import urlencode, urlsplit
 
 import gevent
 import pytest
+from click.testing import CliRunner
 
+from crawler.cli.commands.portal import portal
 from crawler.portal.store.database import Database
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.portal.store.tokens import Tokens
@@ -157,6 +159,19 @@ def test_a_port_in_use_is_a_usage_error(held, tmp_path):
 
     assert done.returncode == 2
     assert f"cannot use port {held.port}" in done.stderr
+
+
+def test_a_portal_that_others_reach_must_be_protected(tmp_path):
+    (tmp_path / "wrong.pem").write_text("no certificate")
+    wrong = ["--tls-cert", str(tmp_path / "wrong.pem"), "--dir", str(tmp_path / "portal")]
+
+    for words, options in {
+        "needs --tls-cert, or --behind-proxy": ["--address", "0.0.0.0"],
+        "cannot start: ": wrong,
+    }.items():
+        done = CliRunner().invoke(portal, options)
+        assert done.exit_code == 2
+        assert words in done.output
 
 
 @pytest.mark.long

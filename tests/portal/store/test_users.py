@@ -64,3 +64,15 @@ def test_a_role_may_do_what_those_below_it_may():
     for number, role in enumerate(ROLES):
         user = User(1, "x", role)
         assert [user.may(other) for other in ROLES] == [n <= number for n in range(3)]
+
+
+def test_an_address_that_guesses_many_names_is_locked(users):
+    for number in range(20):
+        assert users.check(f"user{number}", "x", 100.0, "192.0.2.7") is None
+
+    assert users.check("anna", PASSWORD, 100.5, "192.0.2.7") is None
+    assert users.check("anna", PASSWORD, 100.5, "192.0.2.8") is not None
+    assert users.check("anna", PASSWORD, 101.5, "192.0.2.7") is not None
+    # A right password ends the count.
+    assert users.check("nobody", "x", 102.0, "192.0.2.7") is None
+    assert users.check("anna", PASSWORD, 102.0, "192.0.2.7") is not None
