@@ -9,7 +9,7 @@ from ..errors import JobError, StateError
 from ..job.view import Story
 from .access import HEADERS
 from .live_run import LiveRun
-from .metrics import CONTENT_TYPE, metrics_text
+from .metrics import CONTENT_TYPE, Crawl, CrawlMetrics, metrics_text
 from .rendering import render, sections, static, why_page
 from .updates import Updates
 
@@ -66,8 +66,9 @@ class _Pages:
         return jsonify([story.to_dict() for story in self._asked()[1]])
 
     def metrics(self) -> Response:
-        text = metrics_text(self._run.summary(), self._run.name)
-        return Response(text, content_type=CONTENT_TYPE)
+        summary = self._run.summary()
+        crawl = Crawl(self._run.name, summary.urls, summary.to_dict())
+        return Response(metrics_text(CrawlMetrics([crawl])), content_type=CONTENT_TYPE)
 
     def figures(self) -> Response:
         return jsonify(self._run.figures().to_dict())

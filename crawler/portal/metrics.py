@@ -1,10 +1,11 @@
-"""Metrics of a crawl in the text format of Prometheus. No label grows with the web."""
+"""Metrics of crawls in the text format of Prometheus. No label grows with the web."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import Any, NamedTuple, Protocol
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -16,26 +17,41 @@ from prometheus_client.core import (
 )
 
 from .._distribution import __version__
+from ..frontier import UrlCounts
 from ..report.queue_figures import QueueFigures
-from ..scheduler import Summary
 from ..scheduler.meter import LATENCY_BOUNDS
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
-def metrics_text(summary: Summary, job: str) -> bytes:
+class Collector(Protocol):
+    """prometheus_client calls collect() for each text."""
+
+    def collect(self) -> Iterable[Metric]: ...
+
+
+class Crawl(NamedTuple):
+    """A crawl by the name of its job; *summary* has the names of Summary.to_dict(), or is empty."""
+
+    job: str
+    urls: UrlCounts
+    summary: Mapping[str, Any]
+
+
+def metrics_text(*collectors: Collector) -> bytes:
     registry = CollectorRegistry()
-    registry.register(_OneCrawl(summary, job))
+    for collector in collectors:
+        registry.register(collector)
     text: bytes = generate_latest(registry)
     return text
 
 
-class _OneCrawl:
-    """A collector: prometheus_client calls collect() for each text."""
+class CrawlMetrics:
+    """The metrics of any number of crawls."""
 
-    def __init__(self, summary: Summary, job: str) -> None:
-        self._summary = summary
-        self._job = job
+    def __init__(self, crawls: Sequence[Crawl]) -> None:
+        self._crawls = crawls
+        self._with_summary = [crawl for crawl in crawls if crawl.summary]
 
     def collect(self) -> Iterator[Metric]:
         yield from self._urls()
@@ -46,54 +62,71 @@ class _OneCrawl:
         )
 
     def _urls(self) -> Iterator[Metric]:
-        urls = CounterMetricFamily(
-            "crawler_urls", "URLs that are over.", labels=("job", "outcome", "reason")
-        )
-        counts, queue = self._summary.urls, QueueFigures.of(self._summary.urls)
-        urls.add_metric((self._job, "done", ""), queue.success)
-        for outcome in ("failed", "refused", "turned_away"):
-            for reason, number in getattr(counts, outcome).items():
-                urls.add_metric((self._job, outcome, reason), number)
-        yield urls
+        labels = ("job", "outcome", "reason")
+        urls = CounterMetricFamily("crawler_urls", "URLs that are over.", labels=labels)
         pending = GaugeMetricFamily("crawler_urls_pending", "URLs left.", labels=("job",))
-        pending.add_metric((self._job,), queue.left)
+        for job, counts, _ in self._crawls:
+            queue = QueueFigures.of(counts)
+            urls.add_metric((job, "done", ""), queue.success)
+            pending.add_metric((job,), queue.left)
+            for outcome in ("failed", "refused", "turned_away"):
+                for reason, number in getattr(counts, outcome).items():
+                    urls.add_metric((job, outcome, reason), number)
+        yield urls
         yield pending
 
     def _responses(self) -> Iterator[Metric]:
-        summary, latency = self._summary, self._summary.latency
-        classes: Counter[str] = Counter()
-        for code, number in summary.status_codes.items():
-            classes[f"{code // 100}xx"] += number
-        yield self._counts("crawler_responses", "Responses.", "code", classes)
-        yield self._total("crawler_response_bytes", "Bytes of bodies received.", summary.bytes)
-        numbers = accumulate(latency.histogram.get(bound, 0) for bound in LATENCY_BOUNDS)
-        buckets = [(str(bound), float(n)) for bound, n in zip(LATENCY_BOUNDS, numbers, strict=True)]
+        yield self._counts("crawler_responses", "Responses.", "code", _code_classes)
+        yield self._total("crawler_response_bytes", "Bytes of bodies received.", "bytes")
         durations = HistogramMetricFamily(
             "crawler_fetch_duration_seconds", "Request to response.", labels=("job",)
         )
-        durations.add_metric(
-            (self._job,), [*buckets, ("+Inf", float(summary.responses))], latency.total
-        )
+        for job, _, summary in self._with_summary:
+            durations.add_metric((job,), _buckets(summary), summary["latency"]["total"])
         yield durations
 
     def _work(self) -> Iterator[Metric]:
-        summary = self._summary
-        yield self._total("crawler_retries", "Fetches tried again.", summary.retried)
-        items = {name: getattr(summary.items, name) for name in ("processed", "failed", "dropped")}
-        yield self._counts("crawler_items", "Items.", "outcome", items)
-        yield self._total("crawler_errors", "Errors reported.", summary.errors.reported)
+        yield self._total("crawler_retries", "Fetches tried again.", "retried")
+        yield self._counts("crawler_items", "Items.", "outcome", _items)
+        yield self._counts("crawler_errors", "Errors reported.", "", _errors)
         pools = GaugeMetricFamily("crawler_pool_entries", "Data in a pool.", labels=("job", "pool"))
-        for name in ("request", "response", "item", "error"):
-            pools.add_metric((self._job, name), getattr(summary, f"{name}_pool").total)
+        for job, _, summary in self._with_summary:
+            for name in ("request", "response", "item", "error"):
+                pools.add_metric((job, name), summary[f"{name}_pool"]["total"])
         yield pools
 
-    def _counts(self, name: str, text: str, label: str, counts: dict[str, int]) -> Metric:
-        metric = CounterMetricFamily(name, text, labels=("job", label))
-        for value, number in counts.items():
-            metric.add_metric((self._job, value), number)
+    def _counts(
+        self, name: str, text: str, label: str, count: Callable[[Mapping[str, Any]], Counter[str]]
+    ) -> Metric:
+        labels = ("job", label) if label else ("job",)
+        metric = CounterMetricFamily(name, text, labels=labels)
+        for job, _, summary in self._with_summary:
+            for value, number in count(summary).items():
+                metric.add_metric((job, value)[: len(labels)], number)
         return metric
 
-    def _total(self, name: str, text: str, number: float) -> Metric:
-        metric = CounterMetricFamily(name, text, labels=("job",))
-        metric.add_metric((self._job,), number)
-        return metric
+    def _total(self, name: str, text: str, field: str) -> Metric:
+        return self._counts(name, text, "", lambda summary: Counter({"": summary[field]}))
+
+
+def _code_classes(summary: Mapping[str, Any]) -> Counter[str]:
+    classes: Counter[str] = Counter()
+    for code, number in summary["status_codes"].items():
+        classes[f"{int(code) // 100}xx"] += number
+    return classes
+
+
+def _items(summary: Mapping[str, Any]) -> Counter[str]:
+    return Counter({name: summary["items"][name] for name in ("processed", "failed", "dropped")})
+
+
+def _errors(summary: Mapping[str, Any]) -> Counter[str]:
+    return Counter({"": summary["errors"]["reported"]})
+
+
+def _buckets(summary: Mapping[str, Any]) -> list[tuple[str, float]]:
+    # The names of JSON are text.
+    histogram = {float(bound): n for bound, n in summary["latency"]["histogram"].items()}
+    numbers = accumulate(histogram.get(bound, 0) for bound in LATENCY_BOUNDS)
+    buckets = [(str(bound), float(n)) for bound, n in zip(LATENCY_BOUNDS, numbers, strict=True)]
+    return [*buckets, ("+Inf", float(summary["responses"]))]

@@ -11,6 +11,7 @@ from time import time
 
 import gevent
 from gevent.pool import Pool
+from prometheus_client import Counter
 
 from ..store.alarms import Alarms
 from ..store.database import Database
@@ -50,6 +51,9 @@ class Builds:
         self._root = root
         self._clock = clock
         self._at_work = Pool(_TOGETHER)
+        self.results = Counter(
+            "crawler_portal_builds", "Builds that are over.", ["result"], registry=None
+        )
         for version in self.versions.in_state(*UNDER_WAY[1:]):
             self.versions.set_state(version.id, "failed", "interrupted: the portal was stopped")
 
@@ -132,6 +136,10 @@ class Builds:
         except Exception as error:  # one build must not end the others
             log.exception("the build of %s %s failed", project.name, version.version)
             self.versions.set_state(version.id, "failed", f"{type(error).__name__}: {error}")
+        else:
+            self.results.labels("ready").inc()
+            return
+        self.results.labels("failed").inc()
 
     def _steps(self, version: BuiltVersion, project: Project, path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)

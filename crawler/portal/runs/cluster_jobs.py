@@ -68,6 +68,8 @@ class ClusterJobs:
         self._turn = Semaphore()
         #: When Redis has not answered last, and its words.
         self._away = (-math.inf, "")
+        #: Whether Redis has answered when it was asked last.
+        self.is_up = False
 
     def all(self) -> list[ClusterJob]:
         """Return all jobs; raise RedisAway if Redis does not answer and never has."""
@@ -117,10 +119,12 @@ class ClusterJobs:
             if self._clock() - at < _FRESH:
                 raise RedisAway(words)
             try:
-                return question(self._url, *about)
+                answer = question(self._url, *about)
             except RedisAway as error:
-                self._away = (self._clock(), str(error))
+                self._away, self.is_up = (self._clock(), str(error)), False
                 raise
+        self.is_up = True
+        return answer
 
 
 def _findings(url: str) -> list[Finding]:

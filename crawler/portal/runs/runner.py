@@ -11,6 +11,7 @@ from pathlib import Path
 from time import time
 
 import gevent
+from prometheus_client import Histogram
 
 from ..projects.spider_sources import SpiderSources
 from ..store.alarms import Alarms
@@ -30,6 +31,8 @@ _MOST_RUNNING = 4
 _START = 60.0
 #: How often the job of a run that was killed is continued; seconds before that, at first and at most.
 _MOST_RESUMED, _FIRST_WAIT, _LONGEST_WAIT = 3, 10.0, 600.0
+#: Upper bounds of seconds that a time of a timetable is late.
+_LATENESS = (1, 2, 5, 15, 60, 300, 900, 3600)
 #: The state of a run by the exit code of `crawler run`; any other is failed.
 _STATES = {0: "finished", 1: "finished", 3: "stopped"}
 
@@ -52,6 +55,12 @@ class Runner:
         self._root, self._sources = root, sources
         self._clock = clock
         self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self.lateness = Histogram(
+            "crawler_portal_cron_lateness_seconds",
+            "From the time of a timetable to its run in the queue.",
+            buckets=_LATENESS,
+            registry=None,
+        )
         #: By task, its row as it was looked at, when that was, and its next time.
         self._waiting: dict[int, tuple[object, float, float]] = {}
 
@@ -92,7 +101,8 @@ class Runner:
             return math.inf
         due = due_time(task, checked, now)
         if due is not None:
-            self._runs.fire(task, due, now=now)
+            if self._runs.fire(task, due, now=now) is not None:
+                self.lateness.observe(now - due)
             self._database.change("UPDATE task SET checked = ? WHERE id = ?", due, task.id)
         return min((at for at in task_times(task, now, 3) if at > now), default=math.inf)
 

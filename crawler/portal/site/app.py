@@ -28,6 +28,7 @@ from .api_input import Invalid
 from .cluster_pages import ClusterPages
 from .event_api import EventApi
 from .log_pages import LogPages
+from .metrics_page import MetricsPage
 from .project_api import ProjectApi
 from .project_pages import ProjectPages
 from .run_api import RunApi
@@ -36,7 +37,7 @@ from .task_api import TaskApi
 from .task_pages import TaskPages
 from .token_pages import TokenPages
 from .user_pages import UserPages
-from .visitor import PUBLIC, Route, Visitors, is_api
+from .visitor import PUBLIC, Route, Visitors, is_program
 
 _TYPES = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FORM = 65536
@@ -72,6 +73,7 @@ def portal_app(
         ProjectApi(sources.builds, project_editor),
         AdminApi(visitors, database),
         EventApi(topics),
+        MetricsPage(Runs(database), view, runner, sources.builds, cluster),
     )
     routes = list(chain.from_iterable(each.routes() for each in parts))
     routes += Description(routes).routes()
@@ -95,7 +97,7 @@ def _file(name: str) -> Response:
 
 def _error(error: HTTPException) -> Response:
     text, code = error.description or error.name, error.code or 500
-    if is_api():
+    if is_program():
         errors = error.errors if isinstance(error, Invalid) else {}
         problem = asdict(Problem(error.name, code, text, errors=errors))
         return Response(json.dumps(problem), code, mimetype="application/problem+json")

@@ -107,7 +107,7 @@ class Visitors:
         if role == PUBLIC:
             return None
         if g.session is None:
-            is_page = not is_change and not is_api()
+            is_page = not is_change and not is_program()
             return redirect("/login", 303) if is_page else abort(401, "Sign in first.")
         if role is None:
             raise NotFound("There is no such page.")
@@ -122,7 +122,7 @@ class Visitors:
     def _bearer(self) -> tuple[Session | None, str]:
         """Return the session of the token in the request, if any, and its scope."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not is_api():
+        if kind.lower() != "bearer" or not is_program():
             return None, ""
         found = self.tokens.find(token.strip(), time())
         if found is None:
@@ -135,9 +135,9 @@ class Visitors:
         return hmac.compare_digest(given.encode(), found.csrf.encode())
 
 
-def is_api() -> bool:
+def is_program() -> bool:
     """Return whether the request is one of a program."""
-    return str(request.path).startswith("/api/")
+    return str(request.path).startswith(("/api/", "/metrics"))
 
 
 def session() -> Session:

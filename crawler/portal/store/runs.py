@@ -62,6 +62,15 @@ class Runs:
     def last(self, most: int = 50) -> list[Run]:
         return self._all("ORDER BY id DESC LIMIT ?", most)
 
+    def since(self, moment: float) -> list[Run]:
+        """Return the runs that go on, or have ended since a *moment*."""
+        return self._all("WHERE state = 'running' OR ended > ? ORDER BY id", moment)
+
+    def states(self) -> dict[str, int]:
+        """Return how many runs are in each state."""
+        rows = self._database.rows("SELECT state, count(*) FROM run GROUP BY state")
+        return {row[0]: row[1] for row in rows}
+
     def of_task(self, task: int, most: int = 50) -> list[Run]:
         return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
 

@@ -10,7 +10,13 @@ from .database import Database
 from .users import User
 
 #: What a token may do, each scope more than those before it, and the role that its user needs.
-SCOPES = {"read": "viewer", "run": "operator", "edit": "operator", "admin": "admin"}
+SCOPES = {
+    "metrics": "viewer",
+    "read": "viewer",
+    "run": "operator",
+    "edit": "operator",
+    "admin": "admin",
+}
 #: How many days a token may be valid at most.
 MOST_DAYS = 366
 _PREFIX = "crawler_"

@@ -1,0 +1,94 @@
+"""The metrics of a portal: its runs, its timetable, its builds, and the jobs of its cluster."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from time import time
+
+from flask import Response
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from ...errors import ClusterError
+from ..metrics import CONTENT_TYPE, Crawl, CrawlMetrics, metrics_text
+from ..projects.builds import Builds
+from ..runs.cluster_jobs import ClusterJob, ClusterJobs
+from ..runs.run_view import RunView
+from ..runs.runner import Runner
+from ..store.runs import Run, Runs
+from .visitor import Route
+
+#: Seconds for which the series of a run that is over are there.
+_KEPT = 600.0
+
+
+class MetricsPage:
+    def __init__(
+        self,
+        runs: Runs,
+        view: RunView,
+        runner: Runner,
+        builds: Builds,
+        cluster: ClusterJobs | None,
+    ) -> None:
+        self._runs, self._view = runs, view
+        self._own = (runner.lateness, builds.results)
+        self._cluster = cluster
+
+    def routes(self) -> list[Route]:
+        return [Route("/metrics", "GET", self.page, "viewer", scope="metrics")]
+
+    def page(self) -> Response:
+        crawls = CrawlMetrics([self._crawl(run) for run in self._runs.since(time() - _KEPT)])
+        text = metrics_text(_RunStates(self._runs), *self._own, crawls, _Cluster(self._cluster))
+        return Response(text, content_type=CONTENT_TYPE)
+
+    def _crawl(self, run: Run) -> Crawl:
+        figures = self._view.figures(run)
+        return Crawl(figures.name, figures.urls, figures.summary)
+
+
+class _RunStates:
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def collect(self) -> Iterator[Metric]:
+        metric = GaugeMetricFamily("crawler_portal_runs", "Runs in a state.", labels=("state",))
+        for state, number in self._runs.states().items():
+            metric.add_metric((state,), number)
+        yield metric
+
+
+class _Cluster:
+    """Whether Redis answers, and the shards of each job; nothing without a cluster."""
+
+    def __init__(self, jobs: ClusterJobs | None) -> None:
+        self._jobs = jobs
+
+    def collect(self) -> Iterator[Metric]:
+        if self._jobs is None:
+            return
+        try:
+            jobs = [job for job in self._jobs.all() if not job.away]
+        except ClusterError:
+            jobs = []
+        up = GaugeMetricFamily("crawler_redis_up", "Whether Redis answers.")
+        up.add_metric((), self._jobs.is_up)
+        yield up
+        yield from _of_jobs(jobs)
+
+
+def _of_jobs(jobs: list[ClusterJob]) -> Iterator[Metric]:
+    shards = GaugeMetricFamily("crawler_shards", "Shards.", labels=("job", "state"))
+    takeovers = CounterMetricFamily("crawler_takeovers", "Takeovers.", labels=("job",))
+    inbox = GaugeMetricFamily("crawler_inbox_bytes", "Links on their way.", labels=("job",))
+    lag = GaugeMetricFamily("crawler_collector_lag_seconds", "Records to write.", labels=("job",))
+    for job in jobs:
+        status, name = job.status, job.status["job"]
+        states = Counter(shard["state"] for shard in status["shard_table"])
+        for state in ("free", "held", "waiting"):
+            shards.add_metric((name, state), states[state])
+        takeovers.add_metric((name,), status["takeovers"])
+        inbox.add_metric((name,), status["inbox_bytes"])
+        lag.add_metric((name,), status["collector_lag"])
+    yield from (shards, takeovers, inbox, lag)
