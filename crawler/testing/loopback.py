@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import gevent
+from gevent.monkey import get_original
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
@@ -22,6 +23,7 @@ from ..headers import Headers
 from .scripted_reply import End, Wire
 from .site import Page, Reply, find_page, reply_of
 
+_select = get_original("select", "select")
 _BLANK = b"\r\n\r\n"
 _STATUSES = frozenset(map(int, http.HTTPStatus))
 
@@ -35,6 +37,13 @@ class Hit:
     at: float
     peer: tuple[str, int]
     address: str
+    _connection: Any = field(repr=False, compare=False)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the client has closed the connection, although it may not have an answer yet."""
+        number = self._connection.fileno()
+        return number < 0 or bool(_select([number], [], [], 0)[0])
 
     @cached_property
     def method(self) -> str:
@@ -127,7 +136,7 @@ class LoopbackSite:
             while True:
                 head, buffered = _read_head(sock, buffered)
                 body, buffered = _read_body(sock, head, buffered)
-                hit = Hit(head, body, time.monotonic(), peer, address)
+                hit = Hit(head, body, time.monotonic(), peer, address, sock)
                 self.requests.append(hit)
                 if not self._answer(sock, hit):
                     return

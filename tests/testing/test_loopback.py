@@ -3,6 +3,7 @@ import time
 import gevent
 import pytest
 from gevent import socket
+from gevent.event import Event
 
 from crawler.testing import End, LoopbackSite, Wire, faults
 
@@ -95,3 +96,19 @@ def test_a_proxied_request_has_its_own_url():
 
     assert first.endswith(b"\r\n\r\nA")
     assert second.endswith(b"\r\n\r\nhttp://b.test/x?q=1")
+
+
+def test_a_page_that_takes_long_can_see_that_its_client_has_left():
+    release = Event()
+    with LoopbackSite({"/": lambda _: release.wait(120) and "late"}) as site:
+        client = socket.create_connection(("127.0.0.1", site.port))
+        client.sendall(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        while not site.requests:
+            gevent.sleep(0.005)
+        assert not site.requests[0].is_abandoned
+
+        client.close()
+        with gevent.Timeout(120):
+            while not site.requests[0].is_abandoned:
+                gevent.sleep(0.005)
+        release.set()

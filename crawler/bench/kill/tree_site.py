@@ -61,7 +61,8 @@ class TreeSite:
     Serves *pages* pages that take *delay* seconds each.
 
     One that *grows* has no last page before stop_growing(): so a crawl lasts as long as its faults.
-    *overlaps* are the requests that began while another one of their host was under way.
+    *overlaps* are the requests that began while another one of their host was under way, whose client
+    still waited for it.
     """
 
     pages: int
@@ -69,8 +70,8 @@ class TreeSite:
     grows: bool = False
     overlaps: list[Overlap] = field(default_factory=list)
     _linked: int = 0
-    #: By host, the schedulers whose requests are under way.
-    _under_way: dict[str, list[str]] = field(default_factory=dict)
+    #: By host, the requests that are under way.
+    _under_way: dict[str, list[Hit]] = field(default_factory=dict)
 
     def served(self) -> LoopbackSite:
         paths = {f"/page/{n}": self._page for n in range(self.pages)}
@@ -102,14 +103,16 @@ class TreeSite:
 
     def _page(self, request: Request) -> Reply:
         host, kind, text = request.url.split("/")[2:]
-        sender, others = request.headers.get(SENDER, ""), self._under_way.setdefault(host, [])
+        hit, under_way = self.requests[-1], self._under_way.setdefault(host, [])
+        others = [other for other in under_way if not other.is_abandoned]
         if others:
-            self.overlaps.append(Overlap(time.monotonic(), {sender, *others}))
-        others.append(sender)
+            senders = {one.headers.get(SENDER, "") for one in (hit, *others)}
+            self.overlaps.append(Overlap(time.monotonic(), senders))
+        under_way.append(hit)
         try:
             gevent.sleep(self.delay)
         finally:
-            others.remove(sender)
+            under_way.remove(hit)
         number = int(text)
         if kind == "moved":
             return Reply(302, {"location": self.url("page", number)})
