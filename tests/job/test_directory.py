@@ -7,6 +7,7 @@ import sqlite3
 
 import gevent
 import pytest
+from gevent.event import Event
 
 from crawler import Request, Spider, crawl, stream
 from crawler.errors import JobError, Unwritable
@@ -34,15 +35,19 @@ def test_a_finished_job_fetches_nothing_again(tmp_path, site):
 
 
 def test_a_stopped_job_goes_on_with_what_is_left(tmp_path, site):
+    held = Event()
+
     class Slow(PageSpider):
         def parse(self, response):
-            gevent.sleep(0.2)
+            if response.url != site.url("/"):
+                held.set()
+                Event().wait()
             yield from super().parse(response)
 
     with gevent.Timeout(120), Job(tmp_path) as job:
         job.open_feed(str(tmp_path / "pages.jsonl"))
         result = stream(Slow(start_urls=[site.url("/")]), job=job, **QUICK)
-        gevent.sleep(0.3)
+        held.wait()
         result.stop(timeout=0)
     assert result.summary.urls.pending
 

@@ -56,11 +56,11 @@ def test_a_crawl_without_pages_is_slow(beside):
 def test_time_in_which_it_was_paused_does_not_count(beside):
     """It is resumed just before the next check: it had no time to fetch pages."""
     begin, running = beside
-    frontier = begin(min_rate=1.0, patience=0.4)
+    frontier = begin(min_rate=1.0, patience=1.0)
     frontier.pause()
-    gevent.sleep(0.6)
+    gevent.sleep(1.5)
     frontier.resume()
-    gevent.sleep(0.4)
+    gevent.sleep(1.0)
 
     assert frontier.admit(Request(URL)) is None
 

@@ -2,13 +2,16 @@
 
 import time
 from collections import Counter
+from contextlib import ExitStack
 from email.utils import formatdate
 
 import gevent
 import pytest
 
+from crawler import CurlFetch
 from crawler.data import Request
 from crawler.errors import FetchError
+from crawler.fetch import Limits
 from crawler.frontier import Retries, failed
 from crawler.testing import LoopbackSite, Reply, Site, faults
 
@@ -23,7 +26,7 @@ class TestThrottling:
     def test_retry_after_is_waited_for_in_each_of_its_forms(self, crawl, form):
         text = {
             "seconds": "1",
-            "date": formatdate(time.time() + 2, usegmt=True),
+            "date": formatdate(time.time() + 3, usegmt=True),
             "past": formatdate(time.time() - 3600, usegmt=True),
             "junk": "soon",
             "huge": "99999999999999999999",
@@ -258,12 +261,15 @@ class TestFailingHosts:
                 {"/": faults.silence()}, addresses=[f"127.0.1.{n}" for n in range(1, 21)]
             ) as stalled,
             LoopbackSite(good) as site,
+            ExitStack() as stack,
         ):
             port = stalled.url().rpartition(":")[2]
             sick = [f"http://127.0.1.{n}:{port}" for n in range(1, 21)]
             sick += [f"http://name-{n}.invalid/" for n in range(10)]
             sick.append(f"http://127.0.0.1:{closed_port()}/")
-            with running([site.url("/0"), *sick], robots=False, workers=64) as (scheduler, _):
+            first = [site.url("/0"), *sick]
+            patient = stack.enter_context(CurlFetch(limits=Limits(connect=100, total=100)))
+            with running(first, fetch=patient, robots=False, workers=64) as (scheduler, _):
                 with gevent.Timeout(120):
                     while scheduler.summary().urls.done < 102:
                         gevent.sleep(0.01)
