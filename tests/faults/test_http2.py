@@ -180,12 +180,12 @@ def fine(stream):
 
 def outcome(make_fetch, server, name):
     """Return the kind of the failure of a page, and the body of the page that is fetched next."""
-    total = 0.5 if name in SLOW else 20
+    total = 0.5 if name in SLOW else 100
     with make_fetch(total=total, body=100_000, headers=50_000) as fetch:
         with pytest.raises(FetchError) as caught:
             fetch(Request(server.url(f"/{name}".replace(" ", "-"))))
         kind = caught.value.kind
-        return kind, fetch(Request(server.url("/fine"), timeout=20, attempts=(kind,))).body
+        return kind, fetch(Request(server.url("/fine"), timeout=100, attempts=(kind,))).body
 
 
 def test_each_fault_is_an_error_of_its_kind(make_fetch):
@@ -249,7 +249,7 @@ def test_all_pages_of_a_connection_that_breaks_end(make_fetch):
 @pytest.mark.parametrize("name", ["endless windows", "endless pings", "endless empty data"])
 def test_a_flood_keeps_no_other_host_waiting(make_fetch, serve, name):
     site = serve({"/": "good"})
-    with Http2Server({"/": FAULTS[name][0]}) as server, make_fetch(total=20) as fetch:
+    with Http2Server({"/": FAULTS[name][0]}) as server, make_fetch(total=100) as fetch:
         jobs = [gevent.spawn(fetch, Request(server.url())) for _ in range(3)]
         while len(server.paths) < 3:
             gevent.sleep(0.001)

@@ -21,7 +21,7 @@ HEAD = """
 from gevent import monkey; monkey.patch_all()
 import json, resource, sys, threading
 import gevent
-from crawler import Spider, crawl, stream
+from crawler import Request, Spider, crawl, stream
 from crawler.scheduler.memory_guard import MIB, resident_size
 from crawler.testing import LoopbackSite, Reply, faults
 FAST = {"allow_private": True, "robots": False, "delay": 0, "per_host": 64,
@@ -35,7 +35,7 @@ import gevent
 from crawler.testing import LoopbackSite, Reply, faults
 site = LoopbackSite({pages}, addresses={addresses}).start()
 print(site.port, flush=True)
-gevent.sleep(120)
+gevent.sleep(600)
 """
 
 
@@ -56,7 +56,7 @@ def server():
         process.stdout.close()
 
 
-def run(port, code, timeout=120):
+def run(port, code, timeout=300):
     program = HEAD + textwrap.dedent(code)
     done = subprocess.run(
         [sys.executable, "-c", program, str(port)],
@@ -253,7 +253,7 @@ def test_a_body_in_many_pieces_counts_with_its_bytes_only(serve, quiet):
 
 @needs_sizes
 def test_endless_bodies_take_no_more_than_the_budget(server):
-    """There are thirty-two at a time, each stopped at ten megabytes."""
+    """There are thirty-two at a time, each stopped at five megabytes."""
     port = server("{'/': faults.endless_body()}")
 
     printed, _ = run(
@@ -273,8 +273,8 @@ def test_endless_bodies_take_no_more_than_the_budget(server):
 
         really_sleep = monkey.get_original("time", "sleep")
         monkey.get_original("_thread", "start_new_thread")(watch, ())
-        result = crawl(Endless(), concurrency=32, max_body=10 * MIB, timeout=40,
-                       max_in_flight_bytes=320 * MIB, **FAST)
+        result = crawl(Endless(), concurrency=32, max_body=5 * MIB, timeout=200,
+                       max_in_flight_bytes=160 * MIB, **FAST)
         over = True
         print(json.dumps([dict(result.summary.urls.failed), (peak - base) // MIB]))
         """,
@@ -282,7 +282,7 @@ def test_endless_bodies_take_no_more_than_the_budget(server):
 
     failed, grown = printed
     assert failed == {"too_large": 64}
-    assert grown <= 1.5 * 320
+    assert grown <= 1.5 * 160
 
 
 # -- time -----------------------------------------------------------------------------------------
@@ -296,13 +296,15 @@ def test_a_reply_that_arrives_without_end_has_a_time_limit(server):
         port,
         """
         class Endless(Spider):
-            start_urls = [f"http://127.0.0.1:{port}/?{n}" for n in range(4)]
-            start_urls += [f"http://127.0.0.2:{port}/good?{n}" for n in range(20)]
+            def start(self):
+                for n in range(4):
+                    yield Request(f"http://127.0.0.1:{port}/?{n}", timeout=1.5)
+                yield from (f"http://127.0.0.2:{port}/good?{n}" for n in range(20))
 
             def parse(self, page):
                 yield {"url": page.url}
 
-        result = crawl(Endless(), timeout=1.5, **FAST)
+        result = crawl(Endless(), timeout=200, **FAST)
         print(json.dumps([result.summary.urls.done, dict(result.summary.urls.failed)]))
         """,
     )
