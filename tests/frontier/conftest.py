@@ -30,7 +30,7 @@ def running(
         **({"delay": 0.0, "latency_factor": 0.0, "backoff": 0.05, "throttle": 0.05} | limits)
     )
     own = fetch is None
-    fetch = fetch or CurlFetch(limits=Limits(connect=2, total=5))
+    fetch = fetch or CurlFetch(limits=Limits(connect=10, total=60))
     modules = ModuleArgs(
         [Downloader(fetch)], [Analyzer(links)], [Pipeline()], download_workers=workers
     )
