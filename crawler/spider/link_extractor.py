@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..data import Response
 from ..errors import InvalidURL
@@ -86,7 +86,7 @@ class LinkExtractor:
         if not self._xpaths:
             yield page
         for xpath in self._xpaths:
-            for region in page.xpath(xpath):
+            for region in _outermost(page.xpath(xpath)):
                 body = f'<base href="{escape(base_url(page))}">{region.get()}'
                 yield page.replace(body=body.encode(), headers=_HTML)
 
@@ -107,6 +107,18 @@ class LinkExtractor:
         if self._allow_domains and not _is_in(host, self._allow_domains):
             return False
         return not _is_in(host, self._deny_domains)
+
+
+def _outermost(regions: Iterable[Any]) -> Iterator[Any]:
+    """Yield *regions* but those inside of others: their links would be read once for each of them."""
+    within: set[Any] = set()
+    for region in regions:
+        if hasattr(region.root, "iterancestors"):
+            is_inside = any(element in within for element in region.root.iterancestors())
+            within.add(region.root)
+            if is_inside:
+                continue
+        yield region
 
 
 def _compiled(patterns: Patterns) -> list[re.Pattern[str]]:

@@ -4,9 +4,9 @@ import gevent
 import pytest
 
 from crawler.bench.sites.hostile_pages import PAGES
-from crawler.spider import Page, SitemapSpider
+from crawler.spider import LinkExtractor, Page, SitemapSpider
 
-from ..cpu_time import grows_linearly
+from ..cpu_time import costs_at_most, grows_linearly
 
 
 def read(page):
@@ -39,6 +39,20 @@ def test_a_page_twice_as_long_takes_at_most_three_times_as_long(name, act):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_megabyte_takes_at_most_three_times_as_long_as_half_of_it(name, act):
     assert is_linear(act, PAGES[name], 500_000)
+
+
+@pytest.mark.parametrize("region", [{"restrict_css": "div"}, {"restrict_xpaths": "//div"}])
+def test_the_links_of_regions_inside_of_each_other_are_read_once(region):
+    deep = 400
+    links = "".join(f"<a href=/{n}>x</a>" for n in range(deep))
+    text = f"{'<div>' * deep}{links}{'</div>' * deep}".encode()
+
+    def extract(**region):
+        page = Page("http://site.test/", 200, {"content-type": "text/html"}, text)
+        assert len(LinkExtractor(**region).extract_links(page)) == deep
+
+    extract(**region)  # once: it imports what it needs
+    assert costs_at_most(30, lambda: extract(**region), extract)
 
 
 @pytest.mark.parametrize("line", ["\n", " \t", "sitemap", "sitemap:\n", "sitemap :\r"])
