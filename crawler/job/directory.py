@@ -164,6 +164,10 @@ def read_about(path: Path) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
+#: The settings that a job keeps, whatever a later command says.
+_KEPT = frozenset({"fingerprint"})
+
+
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Yield in words what a job was about, and is not any more."""
     if not before:
@@ -174,7 +178,11 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]
         yield "the spider was another one: what it has done stays as it is"
     old, new = before.get("settings", {}), now["settings"]
     for name in sorted({*old, *new}):
-        if old.get(name) != new.get(name):
+        if old.get(name) == new.get(name):
+            continue
+        if name in _KEPT:
+            yield f"{name} stays as it was when the job began: only --fresh changes it"
+        else:
             yield f"{name} was {old.get(name, 'not set')}, and is {new.get(name, 'not set')} now"
 
 

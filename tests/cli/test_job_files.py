@@ -174,9 +174,11 @@ def test_a_job_continues_only_with_the_files_it_has_written(linked, tmp_path):
 def test_changed_settings_are_reported(linked, tmp_path):
     crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "1", cwd=tmp_path)
 
-    deeper = crawler("crawl", linked.url("/"), "-s", "delay=0", "--depth", "2", cwd=tmp_path)
+    changed = ["-s", "fingerprint=mmh3", "--depth", "2"]
+    deeper = crawler("crawl", linked.url("/"), "-s", "delay=0", *changed, cwd=tmp_path)
 
     assert f"{job_of(linked)}: depth was 1, and is 2 now" in deeper.stderr
+    assert f"{job_of(linked)}: fingerprint stays as it was when the job began" in deeper.stderr
     urls = [record["url"] for record in records(tmp_path / job_of(linked) / "pages.jsonl")]
     assert linked.url("/1") in urls
     assert len(urls) == len(set(urls))
