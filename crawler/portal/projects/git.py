@@ -20,6 +20,8 @@ from ...credentials import hide_passwords
 from ...data import Request
 from ...fetch import AddressGuard
 
+#: The variable with a file of the certificates that git trusts, for servers of one's own.
+AUTHORITIES = "GIT_SSL_CAINFO"
 #: Seconds that git may take, and bytes that the files of a tag may have.
 _SECONDS, _MOST = 60, 500 << 20
 _TAG = re.compile(r"([0-9a-f]{40,64})\trefs/tags/(\S+?)(\^\{\})?")
@@ -158,6 +160,8 @@ class Git:
             "GIT_ASKPASS": str(askpass),
             "GIT_SSH_COMMAND": self._ssh(home, known, checked),
         }
+        if authorities := os.environ.get(AUTHORITIES):
+            environment[AUTHORITIES] = authorities
         if self._login.kind == "password":
             environment["CRAWLER_GIT_USER"] = self._login.user
             environment["CRAWLER_GIT_SECRET"] = self._login.secret

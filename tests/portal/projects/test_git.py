@@ -3,6 +3,7 @@ import pytest
 from crawler.portal.projects.git import Git, GitError, Login, wrong_url
 
 from .conftest import SPIDER
+from .git_servers import HttpsGit, SshGit, free_port, sshd
 
 
 @pytest.fixture
@@ -129,3 +130,51 @@ def test_an_ssh_key_is_in_a_file_of_its_own(tmp_path):
     assert (tmp_path / "key").read_text() == "THE KEY\n"
     assert (tmp_path / "key").stat().st_mode & 0o77 == 0
     assert "THE KEY" not in words
+
+
+def test_a_password_signs_in_at_a_real_https_server(repository, tmp_path, monkeypatch):
+    commit = repository.tag("one", {"a.py": SPIDER})
+    server = HttpsGit(tmp_path / "git", "anna", "a p@ss:word'$x")
+    server.authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    (tmp_path / "out").mkdir()
+    with server.running() as root:
+        url, right = f"{root}shop.git", Login("password", "anna", "a p@ss:word'$x")
+        with pytest.raises(GitError, match="certificate"):
+            Git(url, right, [root]).tags()
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(tmp_path / "authority.pem"))
+        assert Git(url, right, [root]).tags() == {"one": commit}
+        Git(url, right, [root]).fetch("one", commit, tmp_path / "out")
+        for wrong in (Login("password", "anna", "s3same"), Login()):
+            with pytest.raises(GitError, match=r"Authentication failed|could not read") as raised:
+                Git(url, wrong, [root]).tags()
+            assert "s3same" not in str(raised.value)
+
+    assert (tmp_path / "out/a.py").read_text() == SPIDER
+    assert server.refused >= 2
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sshd() is None, reason="sshd is not installed: apt-get install openssh-server")
+def test_a_key_signs_in_at_a_real_ssh_server_whose_own_key_is_pinned(repository, tmp_path):
+    commit = repository.tag("one", {"a.py": SPIDER})
+    (tmp_path / "ssh").mkdir()
+    (tmp_path / "out").mkdir()
+    server, port = SshGit(tmp_path / "ssh"), free_port()
+    key = (tmp_path / "ssh/key").read_text()
+    with server.running(port) as root:
+        url = f"{root}{repository.bare}"
+        assert wrong_url(url) == ""
+        first = Git(url, Login("key", "", key), [root])
+        assert first.tags() == {"one": commit}
+        first.fetch("one", commit, tmp_path / "out")
+        pinned = first.known_hosts
+        server.make_key("other")
+        other = Login("key", "", (tmp_path / "ssh/other").read_text())
+        with pytest.raises(GitError, match="Permission denied"):
+            Git(url, other, [root]).tags()
+    assert (tmp_path / "out/a.py").read_text() == SPIDER
+    assert f"[127.0.0.1]:{port} ssh-ed25519 " in pinned
+
+    server.make_key("host")  # another machine answers now
+    with server.running(port), pytest.raises(GitError, match="Host key verification failed"):
+        Git(url, Login("key", "", key, pinned), [root]).tags()
