@@ -10,15 +10,16 @@ from gevent.event import Event
 
 #: Seconds between two updates at least, and between two signs of life at most.
 _INTERVAL, _KEEP_ALIVE = 1.0, 15.0
-#: Rendering may take this share of the time: the crawl needs the rest.
-_SHARE = 0.01
+#: Rendering may take this share of the time: the crawl needs the rest. No page is older than this.
+_SHARE, _OLDEST = 0.01, 10.0
 
 
 class Updates:
     """
     Renders a page at most once a second, while somebody watches, and sends what has changed.
 
-    A page that takes long to render, or a machine that is busy, makes updates rarer.
+    A page that takes long to render, or a machine that is busy, makes updates rarer: one in ten
+    seconds at least.
 
     Each section knows the number of the update in which it changed last. A browser says which
     update it has seen, so one that was away gets all that it has missed, and nothing else.
@@ -43,7 +44,7 @@ class Updates:
         self._has_ended = last
         self._update()
         took = monotonic() - begun
-        self._due = begun + max(_INTERVAL, took / _SHARE)
+        self._due = begun + max(_INTERVAL, min(took / _SHARE, _OLDEST))
         changed, self._changed = self._changed, Event()
         changed.set()
 

@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import gevent
 import pytest
@@ -76,6 +77,27 @@ def test_it_renders_at_most_once_a_second(sections, monkeypatch):
         updates.publish()
 
     assert len(rendered) - before == 1
+
+
+def test_no_page_is_old_however_slow_rendering_is(sections, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    rendered = []
+
+    def render():
+        rendered.append(now[0])
+        now[0] += 2.0  # seconds that it takes
+        return sections
+
+    updates = Updates(render)
+    events = updates.watch(0)
+    next(events)
+    for _ in range(100):
+        updates.publish()
+        now[0] += 1.0
+
+    assert len(rendered) > 8
+    assert max(after - before for before, after in pairwise(rendered)) <= 13.0
 
 
 def test_slow_rendering_makes_updates_rare(sections, monkeypatch):
