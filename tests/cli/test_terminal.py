@@ -49,10 +49,12 @@ def crawl_of(site, *more):
 
 
 FAST = ("-s", "delay=0.05", "-s", "politeness.latency_factor=0")
+#: With a long delay the hosts rest at nearly every moment, however busy the machine is.
+POLITE = ("-s", "delay=0.5", "-s", "politeness.latency_factor=0")
 
 
 def test_the_live_view_is_drawn_again_in_place(terminal, endless):
-    screen = terminal(*crawl_of(endless, *FAST))
+    screen = terminal(*crawl_of(endless, *POLITE))
 
     screen.read_until(
         r"\d pages/s  \d+ in flight  [1-9]\d* queued  [1-9]\d* done  0 failed",
@@ -146,7 +148,7 @@ class Logs(Spider):
 
 
 def test_no_color_turns_colours_off(terminal, endless):
-    screen = terminal(*crawl_of(endless, *FAST), NO_COLOR="1")
+    screen = terminal(*crawl_of(endless, *POLITE), NO_COLOR="1")
 
     screen.read_until("limited by the delay", "slowest hosts")
     screen.press(CTRL_C)
@@ -189,10 +191,8 @@ class Titles(Spider):
 
 
 def test_a_pipe_gets_lines_and_no_escape_codes(endless, tmp_path):
-    # With a long delay the hosts rest at nearly every moment, however busy the machine is.
-    polite = ("-s", "delay=0.5", "-s", "politeness.latency_factor=0", "-s", "max_seconds=3")
     done = subprocess.run(
-        [*CRAWLER, *crawl_of(endless, *polite)],
+        [*CRAWLER, *crawl_of(endless, *POLITE, "-s", "max_seconds=4")],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -241,7 +241,7 @@ def test_a_closed_pipe_is_not_an_error(args, endless, tmp_path):
 
 def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
     done = subprocess.run(
-        [*CRAWLER, *crawl_of(endless, *FAST, "-s", "max_seconds=2")],
+        [*CRAWLER, *crawl_of(endless, *POLITE, "-s", "max_seconds=3")],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
