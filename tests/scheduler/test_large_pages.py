@@ -28,7 +28,7 @@ def others(pages, times):
 
 
 def test_a_large_page_waits_while_other_pages_come_and_goes_on_when_they_do_not(monkeypatch):
-    monkeypatch.setattr("crawler.scheduler.large_pages._PATIENCE", 0.5)
+    monkeypatch.setattr("crawler.scheduler.large_pages._PATIENCE", 2.0)
     pages = rested()
     page = gevent.spawn(pages.rest, lambda: False)
 
@@ -40,7 +40,7 @@ def test_a_large_page_waits_while_other_pages_come_and_goes_on_when_they_do_not(
 
 def test_the_rest_is_over_in_time():
     pages = rested()
-    pages._ended -= 119.9
+    pages._ended -= 118.5
     page = gevent.spawn(pages.rest, lambda: False)
 
     others(pages, times=1)
