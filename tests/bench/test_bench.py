@@ -8,6 +8,7 @@ import pytest
 from crawler.bench import crawl
 from crawler.bench.measuring import history
 from crawler.bench.parts import fetch, frontier
+from crawler.bench.sites.shape import Shape
 from crawler.cli.commands.bench import crawls, parts
 from crawler.cli.commands.bench.options import print_and_save
 
@@ -43,6 +44,7 @@ def test_prints_a_table_that_has_ratios_before_times_or_every_sample_as_json(
         monkeypatch.setattr(module, "print_and_save", print_twice)
     # Two rows are enough: each is measured in a process of its own.
     monkeypatch.setattr(crawl, "OWN", (crawl.BARE, crawl.OFF))
+    monkeypatch.setattr(fetch, "_SHAPE", Shape(20))
     monkeypatch.setattr(fetch, "ROWS", dict(islice(fetch.ROWS.items(), 2)))
     monkeypatch.setattr(
         frontier, "rows", lambda scale, rows=frontier.rows: dict(islice(rows(scale).items(), 2))
