@@ -32,7 +32,7 @@ An invalid argument raises a plain ValueError.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from .credentials import hide_passwords
 
@@ -40,8 +40,24 @@ if TYPE_CHECKING:
     from .data import Request, Response
 
 
+#: What a failure of Scrapy has, and what to use instead.
+_OF_A_FAILURE = {
+    "check": "use isinstance(error, HttpError) or error.kind",
+    "value": "error.response and error.request are of the error itself",
+}
+
+
 class CrawlerError(Exception):
     """The base class of all errors of the framework."""
+
+    if not TYPE_CHECKING:  # mypy would take every attribute for one that is there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Explain what is used instead of an attribute that errbacks of Scrapy use."""
+            instead = f"; {_OF_A_FAILURE[name]}" if name in _OF_A_FAILURE else ""
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{instead}"
+            )
 
 
 class StateError(CrawlerError):

@@ -166,3 +166,14 @@ def test_an_invalid_url_prints_the_start_of_the_text_and_keeps_all_of_it():
 
 def test_a_line_break_in_a_url_does_not_break_the_log():
     assert "\n" not in str(InvalidURL("http://a\nb"))
+
+
+def test_an_errback_of_scrapy_is_told_what_to_use():
+    error = FetchError("dns", "no address")
+
+    with pytest.raises(AttributeError, match=r"no attribute 'check'; use isinstance\(error"):
+        error.check(ValueError)
+    with pytest.raises(AttributeError, match=r"no attribute 'value'; error\.response"):
+        error.value.response
+    with pytest.raises(AttributeError, match=r"no attribute 'other'$"):
+        error.other
