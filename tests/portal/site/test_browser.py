@@ -175,9 +175,13 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     portal.builds.step = lambda: None
     portal.builds.versions.ask(project, "1.0", "v1.0", "c", 1)
     portal.builds.alarms.add("shop 1.0", "moved", 1.0)
+    [user, *_] = portal._visitors.users.all()
+    portal._visitors.tokens.add(user, "n" * 64, "read", days=1, now=1.0)
+    tab.set_viewport_size({"width": 360, "height": 800})
 
     routes = ("", f"tasks/{number}/", f"runs/{run}/log", "users", "tokens", "projects")
     for route in (*routes, f"projects/{project.id}/", "versions/1/", "tasks/new"):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route
+        assert overhang(tab) <= 0, route
     context.close()
