@@ -141,6 +141,7 @@ def _report(
         rows = [*rows, *retry_row(result.summary.urls)]
     if result.failure is None:
         commits = job.journal.store.commits + 1
+        progress.history.add(result.summary)
         more = history_of(progress)
         job.note("report", {"rows": rows, "summary": summary, "commits": commits, **more})
     # If the records go to stdout, the report must not.

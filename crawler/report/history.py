@@ -38,8 +38,9 @@ class History:
         self._interval = _INTERVAL
 
     def add(self, summary: Summary) -> None:
-        """Keep a sample of *summary*, unless the last one is too recent."""
-        if self._samples and summary.elapsed < self._samples[-1].at + self._interval:
+        """Keep a sample of *summary*, unless the last one is too recent and the crawl goes on."""
+        interval = 0.001 if summary.status == "stopped" else self._interval
+        if self._samples and summary.elapsed < self._samples[-1].at + interval:
             return
         latency = summary.latency
         self._samples.append(

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from crawler.frontier import UrlCounts
 from crawler.report.history import History
 from crawler.scheduler.meter import Latency
 
@@ -30,6 +31,16 @@ def test_it_is_bounded_and_covers_the_whole_crawl(summary):
     assert history.left()[0][0] == 0
     assert history.left()[-1][0] > 9_800
     assert all(rate == pytest.approx(3) for _, rate in history.rates())
+
+
+def test_the_end_of_a_crawl_is_in_it(summary):
+    history = History()
+    history.add(at(summary, 1.0, 1))
+    end = replace(at(summary, 1.5, 2), status="stopped", urls=UrlCounts())
+    history.add(end)
+    history.add(end)
+
+    assert history.left() == [(1.0, 100), (1.5, 0)]
 
 
 def test_samples_that_are_too_close_are_left_out(summary):

@@ -175,6 +175,7 @@ def test_a_portal_that_others_reach_must_be_protected(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)
 def test_from_a_fresh_environment_to_a_scheduled_run_in_two_commands(tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     commands = [
