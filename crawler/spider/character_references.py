@@ -11,6 +11,8 @@ from .html_tree import parse
 _REFERENCE = re.compile(
     r"&(?:#(?:[xX]([0-9a-fA-F]++)|([0-9]++));?+|([a-zA-Z][a-zA-Z0-9]*+)(?!=)(;?+))"
 )
+#: The name of a reference with what ends it. In text, the beginning of a name may be one too.
+_NAME = re.compile(r"&([a-zA-Z][a-zA-Z0-9]*+(?:[^a-zA-Z0-9]|\Z))")
 #: Numbers that stand for other characters, as in Windows-1252; and what stands for no character.
 _WINDOWS = {
     number: character
@@ -33,8 +35,8 @@ def decoded(value: str) -> str:
 
 def decoded_text(title: str) -> str:
     """Replace the character references in the content of a ``title``."""
-    if "\r" not in title and title.count("&") == title.count("&amp;"):
-        return title.replace("&amp;", "&")
+    if all(name in html5 for name in _NAME.findall(title)):
+        return decoded(title)
     return parse(f"<title>{title}</title>").tags("title")[0].text()
 
 
