@@ -81,17 +81,18 @@ class HrefResolver:
 
 
 class _OnSite(dict[str, str | None]):
-    """The URLs of hrefs that mean the same on every page of a site: most are on all of them."""
+    """The URLs of hrefs that are absolute, or lead into their own page; those of *root* first."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
         self.root = root
+        self._slash = len(root) - 1
 
     def __missing__(self, href: str) -> str | None:
         if url := _whole.get(href):
             href = url  # one string for all sites, not one for each
-        elif self.root and _FROM_ROOT.match(href):
-            url = self.root + href[1:]
+        elif self.root and href.startswith(self.root) and _FROM_ROOT.match(href, self._slash):
+            url = href
         elif _WHOLE.match(href):
             url = _keep(_whole, href, href, _MANY_WHOLE)
         elif href.startswith("#"):
@@ -111,7 +112,11 @@ class _InFolder(dict[str, str | None]):
         if href[:1] == "#":
             return ""  # not kept: a page may have one for each of its lines
         if relative := _RELATIVE.match(href):
-            url = self._above(relative[1].count("../")) + href[relative.end(1) :]
+            name = relative.end(1)
+            folder = self._above(href.count("../", 0, name)) if name else self._folder
+            url = folder + href[name:]
+        elif _FROM_ROOT.match(href):
+            url = self._site.root + href[1:]
         elif (site_url := self._site[href]) is None:
             return None
         else:

@@ -14,12 +14,12 @@ PAGE = Response("http://site.test/folder/page", 200)
 PIECES = st.sampled_from(
     [
         *"/?#.:%&='\\@[]| \t\n~-^`\"<{\x7f\0éaZ0",
-        *"// .. ../ ./ ../../ %2e %2F xn--a http: https:// h.test h.test:80 data:".split(),  # noqa: SIM905
+        *"// .. ../ ./ ../../ %2e %2F xn--a http: https:// h.test h.test:80 data: http://127.0.0.1:8080/".split(),  # noqa: SIM905
     ]
 )
 BASES = st.sampled_from(
     "http://site.test http://h/a/b/c.html http://h/a//b/?x=/y http://h\\\\a\\\\b https://u:p@site.test:8080/a/b?c#d http://h./x/ ftp://h.test/a/b "  # noqa: SIM905
-    "file:///c:/x data:text/html,x mailto:x no http://é.test/ä/ http://[bad".split()
+    "http://127.0.0.1:8080/a/b file:///c:/x data:text/html,x mailto:x no http://é.test/ä/ http://[bad".split()
 )
 
 
