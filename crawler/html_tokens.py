@@ -27,15 +27,12 @@ ATTRIBUTES = rf"(?:{_SEPARATOR}++|{ATTRIBUTE})*+"
 #: Parsers compare each attribute with all before it, so a tag with more of them takes long.
 MOST_ATTRIBUTES = 512
 _FEW_ATTRIBUTES = rf"(?:{_SEPARATOR}*+{ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+{_SEPARATOR}*+"
-#: The attributes of most tags: in double quotes, and without blanks around "=". It stands for at
-#: most 500 attributes, because a name takes two characters with the blank before it.
-_USUAL = (
-    rf"""{_SEPARATOR}[^>"'=]{{0,24}}+(?:(?<![\t\n\f\r /"])="[^"]*+"[^>"'=]{{0,24}}+){{0,38}}+"""
-)
-#: The simplest of them: names of lower case, and one blank or more before each.
-_SIMPLE = rf"""(?:{BLANK}++[a-z-]++="[^"]*+"){{1,38}}+"""
+#: Attributes as most tags have them: names of lower case, and values in double quotes.
+_SIMPLEST = 38
+_SIMPLE = rf"""(?:{BLANK}++[a-z-]++="[^"]*+"){{1,{_SIMPLEST}}}+"""
+_OTHERS = _FEW_ATTRIBUTES.replace(str(MOST_ATTRIBUTES), str(MOST_ATTRIBUTES - _SIMPLEST))
 #: The end of a tag after its name, if the tag has few enough attributes.
-TAG_END = rf"(?:>|{_SIMPLE}>|{_USUAL}>|(?={_SEPARATOR}){_FEW_ATTRIBUTES}>)"
+TAG_END = rf"(?:>|{_SIMPLE}(?:>|{_OTHERS}>)|(?={_SEPARATOR}){_FEW_ATTRIBUTES}>)"
 #: A comment, after its "<".
 COMMENT = r"!--(?:-?+>|(?:!>)?+(?:[^>]*+>(?<!-->)(?<!--!>))*+[^>]*+>)"
 #: What is read as a comment too: a doctype, an instruction, an end tag without a name.
@@ -61,8 +58,10 @@ def raw_text(name: str, *, end_of_tag: str = "?:", content: str = "?:") -> str:
     """
     Return the pattern of an element of raw text, from its name to its end.
 
-    *end_of_tag* and *content* may begin groups: ``?P<name>``.
+    *end_of_tag* and *content* may begin groups: ``?P<name>``. The second has the "<" of the end
+    tag too: it is not empty if there is such an element.
     """
+    first = rf"[{name[0]}{name[0].upper()}]"  # the re module looks at it before it tries the rest
     end = rf"/(?ai:{name}){AFTER_NAME}"
     text = rf"[^<]*+(?:<(?!{end})[^<]*+)*+"
     if name == "script":
@@ -71,7 +70,10 @@ def raw_text(name: str, *, end_of_tag: str = "?:", content: str = "?:") -> str:
             rf"[^<]*+(?:<(?!{end}|!--)[^<]*+)*+"
             rf"(?:<!--[^<]*+(?:<(?!/?+(?ai:script){AFTER_NAME})[^<]*+)*+)?+"
         )
-    return rf"{name}{AFTER_NAME}({end_of_tag}{TAG_END})({content}{text})<{end}{ATTRIBUTES}>"
+    return (
+        rf"{first}(?ai:{name[1:]}){AFTER_NAME}({end_of_tag}{TAG_END})({content}{text}<)"
+        rf"{end}{ATTRIBUTES}>"
+    )
 
 
 def foreign(name: str) -> str:
@@ -80,9 +82,9 @@ def foreign(name: str) -> str:
 
     Only those match whose tags are read alike inside and outside of them.
     """
-    tag = rf"/?+(?:{_FOREIGN[name]}){AFTER_NAME}{TAG_END}"
-    start = rf"{name}{AFTER_NAME}{TAG_END}(?<!/>)"
-    return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</{name}{TAG_END}"
+    tag = rf"/?+(?ai:{_FOREIGN[name]}){AFTER_NAME}{TAG_END}"
+    start = rf"[{name[0]}{name[0].upper()}](?ai:{name[1:]}){AFTER_NAME}{TAG_END}(?<!/>)"
+    return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</(?ai:{name}){TAG_END}"
 
 
 #: What is no tag, after its "<"; and a start tag after which nothing but raw text follows.
@@ -94,6 +96,12 @@ RAW_START = rf"(?:{'|'.join(RAW_TEXT)}){AFTER_NAME}"
 def compiled(pattern: str, *, any_case: bool = True) -> re.Pattern[str]:
     """Compile *pattern* when the first page needs it: that takes as long as many pages do."""
     return re.compile(pattern, re.IGNORECASE | re.ASCII if any_case else 0)
+
+
+@cache
+def compiled_for_bytes(pattern: str) -> re.Pattern[bytes]:
+    """Compile *pattern*, which is ASCII, for text in UTF-8."""
+    return re.compile(pattern.encode("ascii"))
 
 
 _FEW = re.compile(_FEW_ATTRIBUTES)

@@ -1,7 +1,7 @@
 """
 The links, the title and the base of a page, without its tree.
 
-The text is read once, from token to token. Where a parser could make anything else of a tag than
+The bytes are read once, from token to token. Where a parser could make anything else of a tag than
 the element that is written there, the page is left to the parser: an anchor that is not closed in
 its place may be opened again later, and an element between the cells of a table is moved.
 """
@@ -9,8 +9,8 @@ its place may be opened again later, and an element between the cells of a table
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from typing import cast
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeAlias, cast
 
 from ..data import Response
 from ..html_tokens import (
@@ -23,79 +23,97 @@ from ..html_tokens import (
     RAW_TEXT,
     TAG_END,
     attributes,
-    compiled,
+    compiled_for_bytes,
     foreign,
     raw_text,
 )
 from .character_references import decoded, decoded_text
 from .link_elements import Attributes, Element
-from .open_paragraph import OpenParagraph
+from .open_paragraph import may_end_in_a_link
 from .turns import in_parts, in_turns
 
 #: The elements that a scan finds; it leaves pages with a ``frame`` to the parser.
 SCANNED = frozenset({"a", "area", "base", "frame", "iframe", "meta"})
-#: Tags after which a table has no element but those of tables.
-_BETWEEN_CELLS = "col(?:group|)|t(?:body|foot|head|r)"
-_AFTER_CELLS = f"caption|{_BETWEEN_CELLS}|t[dh]"
-_IN_TABLE = (
-    rf"(?:(?:table|{_BETWEEN_CELLS})|/(?:{_AFTER_CELLS})){AFTER_NAME}{TAG_END}[^<]*+"
-    rf"(?=<(?:!--|(?:/?+(?:table|{_AFTER_CELLS}|form)|script|style){AFTER_NAME}))"
-)
 _NO_TAG = rf"{COMMENT}|{BOGUS_COMMENT}|{NO_MARKUP}"
+#: Tags after which a table has no element but those of tables.
+_CELLS = "c(?:aption|ol(?:group|))|t(?:body|[dhr]|foot|head)"
+_IN_TABLE = (
+    rf"(?:/t[dhr]|tr){TAG_END}[^<]*+(?=</?+t[dhr]{AFTER_NAME})"
+    rf"|(?:/(?ai:{_CELLS})|[tT](?ai:r|able|body|foot|head)|[cC](?ai:ol(?:group|))){AFTER_NAME}"
+    rf"{TAG_END}[^<]*+(?:<(?:{COMMENT}|{raw_text('script')}|{raw_text('style')})[^<]*+)*+"
+    rf"(?=</?+(?ai:{_CELLS}|table|form){AFTER_NAME})"
+)
 #: Elements that an anchor may contain, if each of them is closed there.
 _INLINE = (
     "span|code|b|i|em|strong|abbr|acronym|bdi|bdo|big|cite|data|del|dfn|font|ins|kbd|label|mark"
     "|picture|q|s|samp|small|strike|sub|sup|time|tt|u|var"
 )
-
-
 #: Elements that it may contain if no paragraph is open around it: they would end that.
 _BLOCK = "article|blockquote|div|fig(?:caption|ure)|footer|h[1-6]|header|p|section"
 
 
 def _content(names: str, depth: int) -> str:
     """Match the content of an anchor, with elements called *names* that nest up to *depth*."""
-    inside = rf"(?:br|img|source|wbr){AFTER_NAME}{TAG_END}|{_NO_TAG}"
+    inside = rf"(?ai:br|img|source|wbr){AFTER_NAME}{TAG_END}|{_NO_TAG}"
     if depth:
         inside += f"|{foreign('svg')}"
         name = f"name{depth}_{len(names)}"
         inside += (
-            rf"|(?=(?:{names}){AFTER_NAME})(?P<{name}>[a-z][a-z1-6]*+){TAG_END}"
+            rf"|(?=(?ai:{names}){AFTER_NAME})(?P<{name}>[a-zA-Z][a-zA-Z1-6]*+){TAG_END}"
             rf"{_content(names, depth - 1)}</(?P={name})>"
         )
-    return rf"[^<]*+(?:<(?!/[a-z])(?:{inside})[^<]*+)*+"
+    return rf"[^<]*+(?:<(?!/[a-zA-Z]|[aA]{AFTER_NAME})(?:{inside})[^<]*+)*+"
 
 
-_END = rf"(?:(?=</?+a{AFTER_NAME})|\Z)"
-_CLOSED = rf"[^<]*+(?=</a>)|{_content(_INLINE, 3)}{_END}|(?P<blocks>{_content(f'{_INLINE}|{_BLOCK}', 4)}{_END})"
-_PLAIN = rf"""{BLANK}++(?!href=|rel=)[a-z-]++=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
-#: A start tag without an href: it does not matter what becomes of the element.
-_NO_LINK = rf"a(?:{_PLAIN})*+{BLANK}*+>"
-#: An anchor like most, with a simple href and without a rel; or any other.
-_ANCHOR = (
-    rf"""a(?:(?:{_PLAIN})*+{BLANK}++href=(?![\t\n\f\r >])(?P<quote>["']|)(?P<href>[^\t\n\f\r >"']*+)(?P=quote)"""
-    rf"(?:{_PLAIN})*+{BLANK}*+>|{AFTER_NAME}(?P<anchor>{TAG_END}))(?:{_CLOSED}|(?P<open>))"
+_END = rf"(?=</?+[aA]{AFTER_NAME})"
+_CLOSED = (
+    rf"(?:[^<]*+</[aA]>|{_content(_INLINE, 3)}{_END}"
+    rf"|(?P<blocks>{_content(f'{_INLINE}|{_BLOCK}', 4)}){_END})"
 )
-_VOID = rf"(?P<name>area|base|meta){AFTER_NAME}(?P<attributes>{TAG_END})"
+_VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
+#: An attribute without which an anchor would be the same link. "nofollow" has a "w".
+_PLAIN = (
+    rf"{BLANK}++(?:(?:[a-gi-qs-zA-GI-QS-Z-]|[hH](?!(?ai:ref)[^a-zA-Z-])|[rR](?!(?ai:el)[^a-zA-Z-]))"
+    rf"[a-zA-Z-]*+(?:={_VALUE}|(?!{BLANK}*+=))"
+    r"""|(?ai:rel)=(?:"[^"&wW]*+"|'[^'&wW]*+'|[^\t\n\f\r >"'&wW]++))"""
+)
+#: An anchor like most, with a simple href, which is read with the quote before it; or one without
+#: a link, for which it does not matter what becomes of the element; or any other.
+_ANCHOR = (
+    rf"[aA](?:(?:{_PLAIN})*+(?:{BLANK}++(?:href|(?ai:href))=(?P<href>{_VALUE})"
+    rf"(?:{_PLAIN})*+[\t\n\f\r /]*+>|[\t\n\f\r /]*+>(?P<bare>))"
+    rf"|{AFTER_NAME}(?P<anchor>{TAG_END}))(?(bare)|{_CLOSED})"
+)
+#: A ``meta`` element that neither says nofollow nor leads to another page: "robots" has a "b", and
+#: "refresh" an "f".
+_META = (
+    rf"""meta(?:{BLANK}++(?:(?:name|http-equiv)="[^"&bBfF]*+\""""
+    r"""|(?!(?ai:name|http-equiv))[a-z:-]++="[^"]*+"))*+[\t\n\f\r /]*+>"""
+)
+_VOID = rf"(?P<void>(?ai:area|base|meta){AFTER_NAME}{TAG_END})"
 _FRAME = raw_text("iframe", end_of_tag="?P<frame>")
+#: The content of a title, with the "<" after it.
 _TITLE = raw_text("title", content="?P<title>")
 _SELECT = (
-    rf"select{AFTER_NAME}{TAG_END}[^<]*+"
-    rf"(?:<(?:/?+opt(?:ion|group){AFTER_NAME}{TAG_END}|{COMMENT})[^<]*+)*+</select>"
+    rf"(?ai:select){AFTER_NAME}{TAG_END}[^<]*+"
+    rf"(?:<(?:/?+(?ai:opt(?:ion|group)){AFTER_NAME}{TAG_END}|{COMMENT})[^<]*+)*+</(?ai:select)>"
 )
-#: Start tags that are not simply passed over, by their first letters.
+#: Start tags that are not simply passed over.
 _SPECIAL = (
-    r"a(?:rea|)|base|col(?:group|)|frame(?:set|)|iframe|m(?:ath|eta)|no(?:embed|frames)|plaintext"
+    r"area|base|col(?:group|)|frame(?:set|)|iframe|m(?:ath|eta)|no(?:embed|frames)|plaintext"
     r"|s(?:cript|elect|tyle|vg)|t(?:able|body|emplate|extarea|foot|head|itle|r)|xmp"
 )
-_NAME = r"[^\t\n\f\r />A-Z]*+"
-#: Tags whose first letter tells that they are passed over: most of them.
-_QUICK = rf"(?:[deghj-loqru-wyzDEGHJ-LOQRU-WYZ]|/[abd-su-zABD-SU-Z]){NAME}{TAG_END}"
+#: Tags whose first letters tell that they are passed over: most of them.
+_QUICK = (
+    rf"/[abd-su-zABD-SU-Z]{NAME}(?:>|{TAG_END})|p{TAG_END}|span{TAG_END}[^<]*+(?:</span>)?+"
+    r"|(?:[deghj-loqru-wyz]|s(?:[ahlmopuw]|t(?!y)|e(?!l))|i(?!f)|b(?!as)|c(?!ol)|f(?!r)"
+    rf"|t[dh](?![a-z])|n(?!o[ef])|m(?!at|et)|p(?!l)|x(?!m)|a(?!re)[b-z]){NAME}{TAG_END}"
+)
 _PASSED = (
-    rf"{_QUICK}|(?!(?:{_SPECIAL}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
-    rf"|/(?!(?:{_AFTER_CELLS}){AFTER_NAME})[a-z]{_NAME}{TAG_END}"
-    rf"|{_NO_LINK}|{_IN_TABLE}|{_NO_TAG}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
-    rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})}"
+    rf"{_QUICK}|[aA]>|(?![aA]{AFTER_NAME})(?:{_IN_TABLE}|{_NO_TAG}"
+    rf"|(?!(?ai:/(?:{_CELLS})|{_SPECIAL}){AFTER_NAME})/?+[a-zA-Z]{NAME}{TAG_END}"
+    rf"|{_META}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
+    rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})})"
 )
 #: What the value and the name of an attribute of a ``meta`` element have, as they are written, if
 #: the element may say nofollow or lead to another page. A name has no character references.
@@ -103,15 +121,21 @@ _MATTERS = re.compile(r"robots|refresh|&", re.IGNORECASE)
 _NAMED = re.compile(r"name|http-equiv", re.IGNORECASE)
 #: What one of these attributes has if the element does matter.
 _KIND = re.compile(r"robots|refresh", re.IGNORECASE)
-#: How many tags are passed over before other greenlets have their turn.
-_SOME = 64
-#: What is next is passed over in the next token, or a parser is needed for it.
-_STOP = r"(?P<stop>)"
+#: What is next after the tags that are passed over; or the rest of the page, if that is unsure.
 _TOKEN = (
-    rf"[^<]*+(?:<(?:{_PASSED})[^<]*+){{0,{_SOME}}}+"
-    rf"(?:<(?:{_ANCHOR}|{_VOID}|{_TITLE}|{_FRAME})|\Z|{_STOP})"
+    rf"[^<]*+(?:<(?:{_PASSED})[^<]*+)*+"
+    rf"(?:<(?:{_ANCHOR}|{_VOID}|{_TITLE}|{_FRAME})|\Z|(?P<rest>(?s:.++)))"
 )
-_TOKEN_IN_ANY_CASE = _TOKEN.replace(_NAME, NAME)
+#: The same at the end of a page, where an anchor needs no end tag.
+_TOKEN_AT_END = _TOKEN.replace(_END, rf"(?:{_END}|\Z)")
+#: A page of more bytes is read in parts of about so many, and others have their turn after each.
+_PART = 1 << 16
+#: Tokens that are taken apart at a time.
+_SOME = 1 << 10
+#: What is read of tokens: a sequence for each group, empty where a token is another one.
+_GROUPS = ("href", "anchor", "void", "frame", "title", "blocks")
+_Columns: TypeAlias = tuple[Sequence[bytes], ...]
+_Token: TypeAlias = tuple[bytes, ...]
 
 
 class _Unsure(Exception):
@@ -130,6 +154,7 @@ class Scan:
         self.found: list[Element] = []
         #: Those that are void: ``area``, ``base`` and ``meta``.
         self.void: list[tuple[str, Attributes]] = []
+        self._has_others = False
 
     @property
     def base(self) -> str | None:
@@ -137,14 +162,13 @@ class Scan:
         given = (base["href"] or "" for base in self.attributes("base") if "href" in base)
         return next(given, None)
 
-    def add_void(self, name: str, given: Attributes) -> None:
-        self.void.append((name, given))
-        self.found.append(self.void[-1])
-
-    def elements(self, tags: Collection[str], _: object = None) -> Iterator[list[Element]]:
+    def elements(self, tags: Collection[str], _: object = None) -> Iterator[Sequence[Element]]:
         """Yield lists of the elements called *tags*, in document order."""
         has_anchors = "a" in tags
         for part in in_parts(self.found):
+            if has_anchors and not self._has_others:
+                yield part
+                continue
             yield [
                 found for found in part if (has_anchors if type(found) is str else found[0] in tags)
             ]
@@ -153,84 +177,117 @@ class Scan:
         """Return the attributes of the void elements called *tag*."""
         return [attributes for name, attributes in self.void if name == tag]
 
+    def add(self, found: _Columns) -> None:
+        """Add the elements that were *found*."""
+        written, anchors, voids, frames, titles, _ = found
+        hrefs = _hrefs(written)
+        if any(anchors) or any(voids) or any(frames):
+            self._has_others = True
+            self._add_all(zip(written, anchors, voids, frames, strict=True), iter(hrefs))
+        else:
+            self.found += hrefs
+        if self.title is None and any(titles):
+            self.title = decoded_text(_text(next(filter(None, titles))[:-1]))
+
+    def _add_all(self, rows: Iterable[tuple[bytes, ...]], hrefs: Iterator[str]) -> None:
+        """Add elements of all kinds, in their order; *hrefs* are those of plain anchors."""
+        for href, anchor, void, frame in rows:
+            if href:
+                self.found.append(next(hrefs))
+            elif anchor:
+                self.found.append(("a", _attributes(_text(anchor))))
+            elif void:
+                self._add_void(_text(void))
+            elif frame:
+                self.found.append(("iframe", _attributes(_text(frame))))
+
+    def _add_void(self, tag: str) -> None:
+        name = tag[:4].lower()
+        if name == "meta" and not (_MATTERS.search(tag) and _NAMED.search(tag)):
+            return
+        given = _attributes(tag[4:])
+        if name != "meta" or _KIND.search(f"{given.get('name')} {given.get('http-equiv')}"):
+            self.void.append((name, given))
+            self.found.append(self.void[-1])
+
 
 def scan_of(response: Response) -> Scan | None:
     """Return the scan of *response*, which is kept with it; None if only a parser can tell."""
     kept = vars(response)
     if "_scan" not in kept:
-        # Null is looked for in the body: that takes a fortieth of the time it takes in the text.
-        kept["_scan"] = None if b"\0" in response.body else scan(response.text)
+        is_utf_8 = response.encoding == "utf-8"
+        kept["_scan"] = scan(response.body if is_utf_8 else response.text.encode())
     return cast("Scan | None", kept["_scan"])
 
 
-def scan(html: str) -> Scan | None:
-    """Return what the tree of *html*, without null, would have; None if only a parser can tell."""
+def scan(html: bytes) -> Scan | None:
+    """Return what the tree of *html*, in UTF-8, would have; None if only a parser can tell."""
     scanned = Scan()
+    has_blocks = False
     try:
-        for _ in in_turns(_tokens_read(html, scanned)):
-            pass
+        for found in _parts(html):
+            scanned.add(found)
+            has_blocks = has_blocks or any(found[_GROUPS.index("blocks")])
     except _Unsure:
         return None
-    return scanned
+    return None if has_blocks and may_end_in_a_link(html) else scanned
 
 
-def _tokens_read(html: str, scanned: Scan) -> Iterator[None]:
-    """Add what *html* holds to *scanned*, and yield after each token."""
-    paragraph = OpenParagraph(html)
-    lower_case = compiled(_TOKEN, any_case=False)
-    in_href, *unlike_most = map(lower_case.groupindex.__getitem__, ("href", "open", "blocks"))
-    place = 0
+def _parts(html: bytes) -> Iterator[_Columns]:
+    """Yield the tokens of a page, in parts."""
+    if b"\0" in html:
+        raise _Unsure
+    windows = _windows(html)
+    for found in in_turns(windows, every=1) if len(html) > _PART else windows:
+        for some in range(0, len(found), _SOME):
+            yield _columns([*zip(*found[some : some + _SOME], strict=True)])
+
+
+def _windows(html: bytes) -> Iterator[list[_Token]]:
+    """Yield the tokens of one part of the page after the other."""
+    place, size = 0, _PART
     while place < len(html):
-        for token in lower_case.finditer(html, place):
-            href, group = token[in_href], token.lastindex
-            if href is not None and group not in unlike_most:
-                scanned.found.append(decoded(href) if "&" in href else href)
-            elif group is not None and not _is_read(token, scanned, paragraph):
-                place = token.start()
-                break
-            yield
+        end = min(place + size, len(html))
+        while html.startswith(b"<", end - 1, end):
+            end += 1  # whether it begins a tag depends on what follows
+        found, rest = _tokens(html, place, end, _TOKEN)
+        if rest == end - place == len(html) - place:
+            found, rest = _tokens(html, place, end, _TOKEN_AT_END)
+            if rest:
+                raise _Unsure
+        if rest < end - place:
+            yield found
+            place, size = end - rest, _PART
         else:
-            return
-        # The other pattern takes three times as long, and few tokens need it.
-        any_token = compiled(_TOKEN_IN_ANY_CASE).match(html, place)
-        if any_token is None or not _is_read(any_token, scanned, paragraph):
-            raise _Unsure
-        place = any_token.end()
-        yield
+            size *= 2
 
 
-def _is_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> bool:
-    """Add what *token* holds; return False if it may be something else to a parser."""
-    frame, title, name, stop = token.group("frame", "title", "name", "stop")
-    if stop is not None:
-        return token.start() < token.end()
-    if title is not None:
-        if scanned.title is None:
-            scanned.title = decoded_text(title) if "&" in title else title
-    elif frame is not None:
-        scanned.found.append(("iframe", _attributes(frame)))
-    elif name is not None:
-        written = token["attributes"]
-        if name.lower() != "meta":
-            scanned.add_void(name.lower(), _attributes(written))
-        elif _MATTERS.search(written) and _NAMED.search(written):
-            given = _attributes(written)
-            if _KIND.search(f"{given.get('name')} {given.get('http-equiv')}"):
-                scanned.add_void("meta", given)
-    elif token.lastindex is not None:
-        return _is_anchor_read(token, scanned, paragraph)
-    return True
+def _tokens(html: bytes, place: int, end: int, pattern: str) -> tuple[list[_Token], int]:
+    """Return the tokens from *place* to *end*, and the length of what is unsure before the end."""
+    found = compiled_for_bytes(pattern).findall(html, place, end)
+    return found, max(len(token[-1]) for token in found[-2:])  # the last token is the end
 
 
-def _is_anchor_read(token: re.Match[str], scanned: Scan, paragraph: OpenParagraph) -> bool:
-    href, anchor, is_open, blocks = token.group("href", "anchor", "open", "blocks")
-    element: Element = ("a", _attributes(anchor)) if href is None else decoded(href)
-    if href is None and "href" not in element[1]:
-        pass  # no link: it does not matter what becomes of it
-    elif is_open is not None or (blocks is not None and paragraph.may_be_at(token.start("blocks"))):
-        return False
-    scanned.found.append(element)
-    return True
+def _hrefs(written: Iterable[bytes]) -> list[str]:
+    """Return the values of the hrefs of plain anchors, which are *written* with their quotes."""
+    found = b"\0".join(filter(None, written))
+    if b"\r" in found or found.count(b"&") != found.count(b"&amp;"):
+        return [decoded(_unquoted(href)) for href in _text(found).split("\0") if href]
+    return [_unquoted(href) for href in _text(found.replace(b"&amp;", b"&")).split("\0") if href]
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if value[0] in "\"'" else value
+
+
+def _columns(groups: Sequence[Sequence[bytes]]) -> _Columns:
+    """Pick those of *groups* that are read."""
+    numbers = compiled_for_bytes(_TOKEN).groupindex
+    return tuple(groups[numbers[name] - 1] for name in _GROUPS)
+
+
+def _text(written: bytes) -> str:
+    return written.decode("utf-8", "replace")
 
 
 def _attributes(written: str) -> Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from .nofollow import is_nofollow
 
 #: The attributes of an element by name; without a value, None or "".
 Attributes: TypeAlias = Mapping[str, str | None]
-#: The name of an element and its attributes; or the href of an anchor that has no rel.
+#: The name of an element and its attributes; or the href of an anchor that does not say nofollow.
 Element: TypeAlias = tuple[str, Attributes] | str
 #: The attributes to look at, by the names of their elements.
 Wanted: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -60,9 +60,12 @@ def attributes_of(tags: tuple[str, ...]) -> Wanted:
         raise ValueError(f"{unknown} elements have no links; tags must be among {known}") from None
 
 
-def hrefs(elements: Iterable[Element], wanted: Wanted, left_out: list[str] | None) -> list[str]:
+def hrefs(elements: Sequence[Element], wanted: Wanted, left_out: list[str] | None) -> list[str]:
     """Return the URLs as they are written; those that say nofollow go to *left_out* if given."""
-    urls: list[str] = []
+    urls = [element for element in elements if type(element) is str]
+    if len(urls) == len(elements):
+        return urls
+    urls = []
     for element in elements:
         if isinstance(element, str):
             urls.append(element)

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from crawler.charset import decode
 from crawler.data import Request, Response
+from crawler.spider import html_scan
 from crawler.spider.html_scan import SCANNED, scan, scan_of
 from crawler.spider.html_tree import HtmlTree
+from crawler.spider.nofollow import is_nofollow
 
 LINK = "<a href='/found'>here</a>"
 #: What pages are made of. No parser is needed for the links of any of them.
@@ -59,7 +61,7 @@ DIFFICULT = {
 
 
 def found(page):
-    """Return the elements as the tree and a scan both have them: only an anchor may lack some."""
+    """Return the elements as the tree and a scan both have them: only an anchor may lack attributes."""
     named = [
         ("a", {"href": one}) if isinstance(one, str) else one
         for one in chain.from_iterable(page.elements(SCANNED, None))
@@ -68,7 +70,7 @@ def found(page):
         (
             name,
             {"href": given["href"] or ""}
-            if name == "a" and "rel" not in given
+            if name == "a" and not is_nofollow(given.get("rel"))
             else {key: value or "" for key, value in given.items()},
         )
         for name, given in named
@@ -89,19 +91,19 @@ def matters(meta):
 def test_an_ordinary_page_needs_no_parser(name, case):
     html = case(ORDINARY[name])
 
-    assert found(scan(html)) == found(HtmlTree(html))
+    assert found(scan(html.encode())) == found(HtmlTree(html))
 
 
 def test_a_long_ordinary_page_needs_no_parser():
     parts = ("anchors", "content", "scripts", "comments", "tables", "lists", "selects", "values")
     html = "\r\n".join(ORDINARY[name] for name in parts) * 300
 
-    assert found(scan(html)) == found(HtmlTree(html))
+    assert found(scan(html.encode())) == found(HtmlTree(html))
 
 
 @pytest.mark.parametrize("name", DIFFICULT)
 def test_a_difficult_page_is_left_to_the_parser(name):
-    assert scan(DIFFICULT[name]) is None
+    assert scan(DIFFICULT[name].encode()) is None
 
 
 @pytest.mark.parametrize(("null", "is_scanned"), [("\0", False), ("&#0;", True)])
@@ -181,9 +183,14 @@ nested = st.recursive(
 @example("<table><tr><td><a href=/a>x</a></td></tr><b><a href=/b>y</a></b></table>")
 @example("<b><a href=/a>x</b>y</a>")
 def test_a_scan_finds_what_the_tree_has(html):
-    scanned = scan(html)
+    tree = found(HtmlTree(html))
 
-    assert scanned is None or found(scanned) == found(HtmlTree(html))
+    for longest in (html_scan._PART, 8):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(html_scan, "_PART", longest)
+            scanned = scan(html.encode())
+
+        assert scanned is None or found(scanned) == tree
 
 
 def documentation():
@@ -201,7 +208,7 @@ def test_a_scan_finds_what_the_tree_has_on_every_page_of_the_documentation():
     unsure = 0
     for page in pages:
         html = decode(page.read_bytes(), "text/html")
-        scanned = scan(html)
+        scanned = scan(html.encode())
         unsure += scanned is None
         assert scanned is None or found(scanned) == found(HtmlTree(html)), page
 

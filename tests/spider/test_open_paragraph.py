@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.spider.open_paragraph import OpenParagraph
+from crawler.spider.open_paragraph import may_end_in_a_link
 
 PARTS = st.sampled_from(
     "<p> </p> <div> </div> <ul> <li> </ul> <b> </b> <a href=x> </a> <button> </button> <table> <td> "  # noqa: SIM905
@@ -28,18 +28,11 @@ def _around(tree):
 @given(st.lists(PARTS, max_size=10).map("".join))
 def test_a_paragraph_that_a_block_would_end_is_known(html):
     if is_in_paragraph(html):
-        assert OpenParagraph(html).may_be_at(len(html))
+        assert may_end_in_a_link(f"{html}<a href=y><h6></h6></a>".encode())
 
 
 @pytest.mark.parametrize(
     "html", ["", "<p>x</p>", "<p>x<div>", "<p>a <b>c</b><ul><li>", "<!-- <p> -->", "<pre>"]
 )
 def test_a_paragraph_that_ended_is_known(html):
-    assert not OpenParagraph(html).may_be_at(len(html))
-
-
-def test_later_places_are_asked_about_in_turn():
-    html = "<p>a</p>b<p>c"
-    paragraph = OpenParagraph(html)
-
-    assert [paragraph.may_be_at(place) for place in (0, 8, 9, len(html))] == [False] * 3 + [True]
+    assert not may_end_in_a_link(f"{html}<a href=y><h6></h6></a>".encode())
