@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from typing import Any
@@ -36,6 +37,8 @@ Fetch = Callable[[Request], Response]
 _BLOCK = 1
 _KEPT = 600_000
 _AWAY_WAIT = 0.2
+#: How many questions are remembered.
+_MOST_ANSWERED = 1_000
 #: The answer of a scheduler that has given the shard away.
 _AGAIN = {"again": True}
 
@@ -62,8 +65,8 @@ class ForeignFetches:
         self._leases = leases
         self._fetch: Fetch
         self._waiting: Callable[[], AbstractContextManager[None]]
-        #: The questions that are being answered.
-        self._answering: set[str] = set()
+        #: The last questions that were or are being answered: one that is put again needs no other answer.
+        self._answered: deque[str] = deque(maxlen=_MOST_ANSWERED)
 
     def around(self, fetch: Fetch, waiting: Callable[[], AbstractContextManager[None]]) -> Fetch:
         """Return *fetch*, which then fetches pages of all shards; other callbacks run while it is *waiting*."""
@@ -72,8 +75,8 @@ class ForeignFetches:
 
     def answer(self, question: str, fields: dict[str, Any]) -> None:
         """Fetch what another scheduler has asked for, and send it there."""
-        if question not in self._answering:
-            self._answering.add(question)
+        if question not in self._answered:
+            self._answered.append(question)
             gevent.spawn(self._answer, question, request_from_dict(fields))
 
     # -- asking -------------------------------------------------------------------------------
@@ -93,19 +96,26 @@ class ForeignFetches:
                     raise
 
     def _ask(self, shard: int, request: Request) -> dict[str, Any]:
-        question = secrets.token_hex(8)
         with closing(connect(self._server.url)) as client:
-            while True:
-                holder = self._leases.seen(shard).token
-                self._server.post(shard, {"ask": [question, request_to_dict(request)]})
-                while self._leases.seen(shard).token == holder:
-                    answer = self._wait(client, question)
-                    if answer is None:
-                        continue
+            found = _AGAIN
+            while found == _AGAIN:
+                found = self._answer_of(client, shard, secrets.token_hex(8), request)
+            return found
+
+    def _answer_of(
+        self, client: Any, shard: int, question: str, request: Request
+    ) -> dict[str, Any]:
+        """Put a *question*, again whenever the shard has another holder; return the answer."""
+        while True:
+            holder = self._leases.seen(shard).token
+            self._server.post(shard, {"ask": [question, request_to_dict(request)]})
+            while not holder or self._leases.seen(shard).token == holder:
+                # Who claims a shard that is free reads its inbox from the beginning.
+                holder = holder or self._leases.seen(shard).token
+                answer = self._wait(client, question)
+                if answer is not None:
                     found: dict[str, Any] = unpack(answer)
-                    if found != _AGAIN:
-                        return found
-                    break
+                    return found
 
     def _wait(self, client: Any, question: str) -> bytes | None:
         try:
@@ -124,8 +134,6 @@ class ForeignFetches:
             self._server.ask(lambda client: _put(client, key, blob))
         except RedisAway:
             log.debug("Redis went away while a question was answered")
-        finally:
-            self._answering.discard(question)
 
     def _answer_to(self, request: Request) -> dict[str, Any]:
         """Return the answer: to ask again if another has the shard now, or this process ends."""

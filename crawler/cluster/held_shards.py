@@ -11,7 +11,7 @@ import gevent
 
 from ..data import Link, Request
 from ..errors import RedisAway
-from ..frontier import Outcome
+from ..frontier import Outcome, refused
 from ..frontier.hosts.wakeup import Wakeup
 from .active_shard import ActiveShard
 from .checkpoints import Checkpoints
@@ -19,6 +19,7 @@ from .commits import Call, ClusterCommits
 from .comparison import is_there
 from .fold import ShardState
 from .job_record import JobRecord
+from .journal import OTHER_SHARD
 from .leases import LeaseTable
 from .loading import Loaded, ShardMaker, load
 from .server import Server
@@ -175,6 +176,8 @@ class HeldShards:
             self._orphans.append(shard)
         self.on_forget(shard)
         shard.drop()
+        for request in shard.journal.awaited:  # whoever waits for it asks the next holder
+            self.on_drop(request, refused(OTHER_SHARD))
         self._wakeup.wake()
 
     def _compare(self, call: Call) -> None:

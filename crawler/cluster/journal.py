@@ -158,7 +158,7 @@ class ClusterJournal:
         if isinstance(found, Link):
             return self._admitted_link(found)
         if awaited_by is not None:
-            self.awaited.add(found.id, awaited_by, host)
+            self.awaited.add(found, awaited_by, host)
             if awaited_by == found.id:  # its page is in another shard, and ends by itself
                 self.awaited.page_ended(awaited_by)
             return found

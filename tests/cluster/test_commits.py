@@ -268,8 +268,9 @@ def test_what_is_over_its_bound_holds_taking_and_never_a_commit(server, bounds):
 
         one.client.hset(one.record.keys.job, "log_bytes", 0)
         one.receive(1)
-        waiting.get(timeout=120)
+        one.commits.write()
         assert second.seq == 1
+        waiting.get(timeout=120)
 
 
 def test_counts_that_do_not_add_up_are_refused(two):

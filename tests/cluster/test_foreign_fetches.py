@@ -1,5 +1,6 @@
 """A callback may fetch a page of any host, whichever scheduler has it."""
 
+import gevent
 import pytest
 
 from crawler import Request, Spider
@@ -120,6 +121,37 @@ def test_a_shard_is_given_back_only_when_its_callbacks_have_got_what_they_wait_f
     server, client, record, site
 ):
     spider = OwnPart(start_urls=[url(site, HOSTS[0], "/")])
+    spider.member, result = join(server, record, site, spider)
+    result.wait()
+
+    assert [hit.path for hit in site.requests] == ["/", "/part"]
+    assert client.hget(record.keys.job, "status") == b"finished"
+
+
+class LostPart(Spider):
+    """Fetches a page of a shard that is given away before the page is taken."""
+
+    accepted_domains = HOSTS
+
+    def parse(self, response):
+        of_host = self.member._map.of_host
+        other = next(host for host in HOSTS if of_host(host) != of_host(HOSTS[0]))
+        shard = self.member.held.active[of_host(other)]
+        shard.frontier.pause(other)
+        gevent.spawn(self.lose, shard)
+        yield {"part": self.fetch(url(self.site, other, "/part")).text}
+
+    def lose(self, shard):
+        while not len(shard.journal.awaited):
+            gevent.sleep(0.005)
+        self.member.held._give_back(shard)
+
+
+def test_a_callback_whose_page_waits_in_a_shard_that_is_lost_asks_its_next_holder(
+    server, client, record, site
+):
+    spider = LostPart(start_urls=[url(site, HOSTS[0], "/")])
+    spider.site = site
     spider.member, result = join(server, record, site, spider)
     result.wait()
 

@@ -141,7 +141,7 @@ class SqliteJournal:
             self.commits.batch.inserts.append(row)
             self.commits.changed()
         else:
-            self._awaited.add(request.id, awaited_by, host)
+            self._awaited.add(request, awaited_by, host)
         return request
 
     def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
