@@ -73,6 +73,8 @@ def _entry(record: Element, base: str) -> NewsEntry:
 
 def _link(record: Element, base: str) -> str | None:
     """Return the URL of the entry: its link, or else the guid if that is a URL."""
+    if not record.fields:
+        return None
     for field in record.own("link"):
         if field.attribute("rel").lower() in ("", "alternate"):
             href = field.attribute("href") or field.text
@@ -93,4 +95,5 @@ def _line(text: str | None) -> str | None:
 
 
 def _base(element: Element, base: str) -> str:
-    return base_of(base, element.attribute("xml:base") or None)
+    given = element.attribute("xml:base")
+    return base_of(base, given) if given else base

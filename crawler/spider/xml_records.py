@@ -54,16 +54,14 @@ class Element:
         if text and len(self._parts) < _MOST_PIECES:
             self._parts.append(text)
 
-    def add_field(self, field: Element) -> None:
-        if len(self.fields) < _MOST_FIELDS:
-            self.fields.append(field)
-
     @property
     def text(self) -> str:
         return "".join(self._parts).strip()
 
     def attribute(self, name: str) -> str:
         """Return the value of the attribute; "" if it is missing."""
+        if "=" not in self._attributes:
+            return ""
         for found, double, single in _ATTRIBUTE.findall(self._attributes):
             if found.lower() == name:
                 return _unescape(double or single).strip()
@@ -121,7 +119,7 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
         name = tag.lower()
         if close:
             if record and field and name in (field.name, record.name):
-                record.add_field(field)
+                record.fields.append(field)
                 field = None
             if record and name == record.name:
                 yield record
@@ -130,10 +128,10 @@ def records(text: str, names: Collection[str]) -> Iterator[Element]:
             if record:
                 yield record
             record, field = Element(name, attributes), None
-        elif record and not field:
+        elif record and not field and len(record.fields) < _MOST_FIELDS:
             field = Element(name, attributes)
             if attributes.endswith("/"):
-                record.add_field(field)
+                record.fields.append(field)
                 field = None
     if record:
         yield record
