@@ -83,9 +83,10 @@ def portal(
     there. Runs are processes of their own: they go on if the portal is stopped, and it knows them
     again when it is back. Ctrl-C stops the portal.
 
-    Example: crawler portal --spiders spiders/ --port 8800
+    Other machines reach it with --address 0.0.0.0 --allow-host portal.example.org --tls-cert
+    site.pem.
 
-    Example: crawler portal --address 0.0.0.0 --allow-host portal.example.org --tls-cert site.pem
+    Example: crawler portal --spiders spiders/ --port 8800
     """
     try:
         from ...portal.portal_server import Portal
