@@ -176,7 +176,7 @@ class HeldShards:
             self._orphans.append(shard)
         self.on_forget(shard)
         shard.drop()
-        for request in shard.journal.awaited:  # whoever waits for it asks the next holder
+        for request in shard.journal.awaited:  # the callback that waits for it asks the next holder
             self.on_drop(request, refused(OTHER_SHARD))
         self._wakeup.wake()
 

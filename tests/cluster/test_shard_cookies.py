@@ -1,4 +1,4 @@
-"""The cookies of a host are there, whoever has its shard."""
+"""The cookies of a host are there after its shard has changed hands."""
 
 import gevent
 import pytest
