@@ -5,6 +5,7 @@ RUN := .venv/.installed
 DEV := .venv/.installed-dev
 WORKERS ?= 4
 SECONDS ?= 120
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # With their bytecode kept, the many processes that tests start do not compile the crawler again.
@@ -28,7 +29,7 @@ test-long: $(DEV) ## run soak and stress tests, and draw more examples for prope
 	$(PYTEST) -m "(long or hypothesis) and not fuzz" --hypothesis-profile long --timeout 1800 $(ARGS)
 
 fuzz: $(DEV)     ## look for inputs that break a parser, 2 minutes each: make fuzz SECONDS=10 ARGS="-k robots"
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(INSTALL) -e '.[fuzz]'
 	FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest -m fuzz tests/fuzz -rA $(ARGS)
 
 lint: $(DEV)
@@ -49,14 +50,15 @@ clean:           ## remove .venv and every cache
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# A download that was damaged on its way is tried once more.
 $(RUN): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(INSTALL) -e . || $(INSTALL) -e .
 	@touch $@
 
 $(DEV): $(RUN) pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mmap]' 2>/dev/null \
+	$(INSTALL) -e '.[dev]' || $(INSTALL) -e '.[dev]'
+	@$(INSTALL) -e '.[mmap]' 2>/dev/null \
 		|| echo "no C compiler: the tests of the mapped filter are left out"
 	@touch $@
