@@ -15,6 +15,9 @@ from .headers import adding
 
 #: The most cookies of the hosts of one registered domain.
 _MOST_PER_DOMAIN = 180
+#: The characters of names and values that a jar keeps: all of them are written again and again, and
+#: others wait meanwhile. The cookies of one domain are never more.
+_LARGEST = 1 << 20
 #: How many cookies are written whenever one of them has changed.
 _FEW = 100
 
@@ -28,7 +31,8 @@ class Cookies(DownloadMiddleware):
     Cookie field over all cookies. Each hop of a redirect is a separate request with its own
     cookies. A cached response sets no cookies.
 
-    A jar holds *most* cookies; it drops those of the domain that was requested least recently.
+    A jar holds *most* cookies, and a megabyte of them; it drops those of the domain that was
+    requested least recently.
     """
 
     def __init__(self, *, most: int = 3000, clock: Callable[[], float] = time.time) -> None:
@@ -100,7 +104,7 @@ class Jar:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._count = 0
+        self._count = self._size = 0
         #: Ordered by the last request: the domain that was requested least recently is the first.
         self._domains: dict[str, dict[object, Cookie]] = {}
 
@@ -125,8 +129,7 @@ class Jar:
         cookies = self._domains.get(urls.registered_domain(cookie.domain), {})
         key = _key(cookie)
         if cookies.get(key) == cookie:
-            del cookies[key]
-            self._count -= 1
+            self._drop(cookies, key)
 
     def sent_to(self, place: Place, now: float) -> list[Cookie]:
         """Return the cookies to send to *place*, those with longer paths first."""
@@ -142,10 +145,11 @@ class Jar:
         for cookie in cookies:
             domain = self._domains.setdefault(urls.registered_domain(cookie.domain), {})
             self._set(domain, cookie, now=0.0)
+        self._make_room()
 
     def clear(self) -> None:
         self._domains.clear()
-        self._count = 0
+        self._count = self._size = 0
 
     def __iter__(self) -> Iterator[Cookie]:
         for cookies in self._domains.values():
@@ -155,21 +159,31 @@ class Jar:
         return self._count
 
     def _set(self, cookies: dict[object, Cookie], cookie: Cookie, now: float) -> None:
-        before = len(cookies)
         key = _key(cookie)
         if cookie.expires > now:
+            self._count += key not in cookies
+            self._size += _size(cookie) - (_size(cookies[key]) if key in cookies else 0)
             cookies[key] = cookie
-        else:
-            cookies.pop(key, None)
+        elif key in cookies:
+            self._drop(cookies, key)
         if len(cookies) > _MOST_PER_DOMAIN:
             expired = [old for old, one in cookies.items() if one.expires <= now]
             for old in expired or [next(iter(cookies))]:
-                del cookies[old]
-        self._count += len(cookies) - before
+                self._drop(cookies, old)
+
+    def _drop(self, cookies: dict[object, Cookie], key: object) -> None:
+        self._count -= 1
+        self._size -= _size(cookies.pop(key))
 
     def _make_room(self) -> None:
-        while self._count > self._most:
-            self._count -= len(self._domains.pop(next(iter(self._domains))))
+        while self._count > self._most or self._size > _LARGEST:
+            dropped = self._domains.pop(next(iter(self._domains)))
+            self._count -= len(dropped)
+            self._size -= sum(map(_size, dropped.values()))
+
+
+def _size(cookie: Cookie) -> int:
+    return len(cookie.name) + len(cookie.value)
 
 
 def _key(cookie: Cookie) -> object:

@@ -202,6 +202,30 @@ def test_a_jar_forgets_the_domain_asked_least_recently(clock):
     assert len(browser.cookies.jar()) == 201
 
 
+def test_a_jar_keeps_a_megabyte_however_many_domains_set_large_cookies(browser, clock):
+    """All cookies are written each second: 17 MB of JSON would hold up every host for that time."""
+    large = "x" * 4000
+    for number in range(60):
+        browser.visit(f"http://{number}.test/", *(f"n{n}={large}" for n in range(170)))
+
+    assert len(json.dumps(browser.cookies.changes())) < 1_200_000
+    assert browser.sends("http://59.test/").count("=") == 170
+
+    again = Browser(clock)
+    again.cookies.restore({"": [one.to_values() for one in browser.cookies.jar()] * 2})
+    assert len(again.cookies.jar()) == len(list(again.cookies.jar())) == 170
+
+
+def test_cookies_that_are_replaced_or_deleted_leave_room_for_others(browser):
+    large = "x" * 4000
+    for _ in range(10):
+        browser.visit("http://a.test/", *(f"n{n}={large}" for n in range(170)))
+    browser.visit("http://a.test/", *(f"n{n}=; Max-Age=0" for n in range(170)), "small=1")
+    browser.visit("http://b.test/", *(f"n{n}={large}" for n in range(170)))
+
+    assert browser.sends("http://a.test/") == "small=1"
+
+
 def test_hosts_that_set_none_cost_nothing(browser):
     for n in range(1000):
         browser.sends(f"http://h{n}.test/")
