@@ -90,7 +90,12 @@ class Job:
         Raises JobError if it was begun with another spider, or with other arguments of it.
         """
         about = {**about, "program": self.program}
-        before = read_about(self.path) if self.has_begun else {}
+        before = read_about(self.path)
+        if before and not self.has_begun:
+            raise JobError(
+                f"{self.path} has {ABOUT}, but the state of that job is gone: put {STATE} and the "
+                "files beside it back, name another directory with --job, or start over with --fresh"
+            )
         for what, name in (("the spider ", "spider"), ("", "program")):
             if before.get(name) and about[name] and before[name] != about[name]:
                 raise JobError(
@@ -98,11 +103,11 @@ class Job:
                     "name another directory with --job, or start over with --fresh"
                 )
         self.changes = list(_changes(before, json.loads(json.dumps(about, default=str))))
+        self.journal.commits.flush(anyway=True)
         draft = self.path / f".{ABOUT}.draft"
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(about, indent=2, default=str) + "\n")
         draft.replace(self.path / ABOUT)
-        self.journal.commits.flush(anyway=True)
 
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
         """Call *on_failure* when nothing can be written any more."""

@@ -109,3 +109,17 @@ def test_a_job_that_was_killed_before_its_first_commit_begins(tmp_path, site):
     run(path, site)
 
     assert sorted(recorded(path)) == sorted(site.pages)
+
+
+def test_a_job_whose_state_is_deleted_does_not_start_over_by_itself(killed, site):
+    for state in killed.glob("state.*"):
+        state.unlink()
+    before = recorded(killed)
+
+    with pytest.raises(JobError, match="the state of that job is gone: .*--fresh"):
+        run(killed, site)
+    assert recorded(killed) == before
+
+    Job.clear(killed)
+    run(killed, site)
+    assert sorted(recorded(killed)) == sorted([*before, *site.pages])
