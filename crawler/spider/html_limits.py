@@ -79,9 +79,13 @@ def flatten(html: str) -> str:
     if len(html) <= _SHORT:
         return html
     tags = html.count("<")
-    is_sparse = tags * tags <= _PAIRS * len(html)
-    is_cheap = (is_sparse or not _is_deep(html, tags)) and _opens_few(html, tags)
+    is_cheap = _is_shallow(html, tags) and _opens_few(html, tags)
     return html if is_cheap else flattened(html)
+
+
+def _is_shallow(html: str, tags: int) -> bool:
+    """Return whether a page has few tags for its length, or they do not nest deep."""
+    return tags * tags <= _PAIRS * len(html) or not _is_deep(html, tags)
 
 
 def _opens_few(html: str, tags: int) -> bool:
@@ -145,5 +149,12 @@ def _drop_ended(stack: list[str], name: str) -> None:
 
 
 def narrow(html: str) -> str:
-    """Return *html* with at most as many attributes in a tag as every parser reads quickly."""
-    return html if len(html) <= _SHORT or compiled(_NARROW).fullmatch(html) else flattened(html)
+    """
+    Return *html* for selectors: with few attributes in a tag, and elements that do not nest deep.
+
+    ``div a`` looks for each link in every ``div`` around it.
+    """
+    if len(html) <= _SHORT:
+        return html
+    is_cheap = _is_shallow(html, html.count("<")) and compiled(_NARROW).fullmatch(html)
+    return html if is_cheap else flattened(html)
