@@ -116,7 +116,7 @@ def test_a_job_whose_state_is_deleted_does_not_start_over_by_itself(killed, site
         state.unlink()
     before = recorded(killed)
 
-    with pytest.raises(JobError, match="the state of that job is gone: .*--fresh"):
+    with pytest.raises(JobError, match=r"the state of that job is gone: .*--fresh"):
         run(killed, site)
     assert recorded(killed) == before
 
