@@ -21,7 +21,7 @@ from ..frontier.hosts.wakeup import Wakeup
 from .held_shards import HeldShards
 from .job_record import JobRecord
 from .leases import LeaseTable, Renewal
-from .renewals import Renewals, boot_time
+from .renewals import PERIOD, Renewals, boot_time
 from .server import Server
 
 log = logging.getLogger(__name__)
@@ -185,6 +185,13 @@ class LeaseKeeper:
         if answer.status != "finished":
             # Loading takes long, and the next renewal must be handled meanwhile.
             gevent.spawn(self._claim, share, now)
+            self._look_at_expiry(now)
+
+    def _look_at_expiry(self, now: float) -> None:
+        """Renew when the lease of another runs out, if that is before the next renewal: it is claimed then."""
+        seconds = self._leases.next_expiry(now)
+        if seconds is not None and seconds < self._record.ttl * PERIOD:
+            gevent.spawn_later(seconds, self.hurry)
 
     def _note_room(self, *, is_full: bool) -> None:
         if is_full and not self.is_full:

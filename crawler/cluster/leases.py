@@ -102,3 +102,12 @@ class LeaseTable:
         for number, (lease, since) in enumerate(self._seen):
             if number not in self.mine and (not lease.token or now - since >= self.ttl):
                 yield number
+
+    def next_expiry(self, now: float) -> float | None:
+        """Return in how many seconds the first lease of another will have expired, unless it is renewed."""
+        left = (
+            since + self.ttl - now
+            for number, (lease, since) in enumerate(self._seen)
+            if number not in self.mine and lease.token
+        )
+        return min((seconds for seconds in left if seconds > 0), default=None)

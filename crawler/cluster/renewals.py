@@ -18,7 +18,7 @@ from .redis import connect, errors_of
 from .scripts import SCRIPTS
 
 #: The part of a lease's time after which it is renewed.
-_PERIOD = 0.3
+PERIOD = 0.3
 #: Seconds after which a hub that has not run counts as stuck: its leases are not renewed any more.
 _STUCK = 60.0
 #: Seconds between two tries to reach a server that is away.
@@ -96,7 +96,7 @@ class Renewals:
         client = connect(self._url, answer=max(1.0, self._ttl / 2))
         try:
             while not self._is_ending:
-                wait = self._ttl * _PERIOD
+                wait = self._ttl * PERIOD
                 if boot_time() - self._hub_ran < _STUCK:
                     wait = self._renew(client)
                 self._pause.acquire(timeout=wait)
@@ -122,7 +122,7 @@ class Renewals:
             self._tell(None, sent)
             return _AWAY_WAIT
         self._tell(Renewal.of(answer), sent)
-        return self._ttl * _PERIOD
+        return self._ttl * PERIOD
 
     def _tell(self, answer: Renewal | None, sent: float) -> None:
         if not self._is_ending:

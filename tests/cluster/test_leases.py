@@ -38,6 +38,18 @@ def test_a_claim_that_a_renewal_sent_before_could_not_show_is_not_lost():
     assert list(table.claimable(6)) == [1]
 
 
+def test_the_next_lease_to_expire_is_one_of_another_that_was_not_renewed():
+    table = LeaseTable(3, ttl=10)
+    assert table.next_expiry(0) is None
+    table.mine[0] = ("mine", 0.0)
+    table.observe([lease("mine", "1"), lease("other", "1"), lease("dead", "1")], 1)
+    table.observe([lease("mine", "1"), lease("other", "2"), lease("dead", "1")], 9)
+
+    assert table.next_expiry(9) == 2
+    assert table.next_expiry(11) == 8
+    assert table.next_expiry(19) is None
+
+
 def test_no_two_tokens_are_alike():
     tables = [LeaseTable(1, 1) for _ in range(50)]
 
