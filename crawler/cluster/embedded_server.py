@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import secrets
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +26,8 @@ _START = 60.0
 _END = 10.0
 #: The longest path of a unix socket that every system takes, in bytes.
 _LONGEST = 100
+#: The option of prctl(), on Linux, for the signal to get when the parent ends.
+_PARENT_DEATH_SIGNAL = 1
 
 
 class EmbeddedServer:
@@ -30,7 +36,8 @@ class EmbeddedServer:
 
     It listens on a unix socket in that directory, or in a temporary one of the user if the path
     would be too long, and nowhere else: so it needs no password. What it holds is there again
-    when a server is started in the same directory.
+    when a server is started in the same directory. On Linux it ends with the thread that has started it,
+    also if that is killed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *options: str) -> None:
@@ -64,6 +71,7 @@ class EmbeddedServer:
                 stderr=log,
                 cwd=self.folder,
                 start_new_session=True,  # a Ctrl-C is for the crawl, which ends the server last
+                preexec_fn=_ending_with(os.getpid()),  # noqa: PLW1509 - it only calls the kernel
             )
         self._wait_for_answer(self._process)
         return self
@@ -129,6 +137,20 @@ class EmbeddedServer:
                 return bool(client.ping())
         except RedisAway:
             return False
+
+
+def _ending_with(parent: int) -> Callable[[], None] | None:
+    """Return what lets a new process get a SIGTERM when *parent* ends; None where there is no such thing."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+
+    def end_with_parent() -> None:
+        prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return end_with_parent
 
 
 def _program() -> str:
