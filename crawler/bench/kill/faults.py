@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import gevent
 
+from ...cluster.redis import connect
 from .cluster_trial import TTL, ClusterTrial
 from .proxy import Proxy
 
@@ -89,16 +93,33 @@ def kill_server(trial: ClusterTrial) -> None:
 def cut_server(trial: ClusterTrial) -> None:
     """Let the server lose the end of its history, and restart it twice more."""
     trial.faults["server cut"] += 1
+    base = _rewritten_bytes(trial)
     trial.server.kill()
-    files = (trial.folder / "redis" / "appendonlydir").glob("*.incr.aof")
-    last = max(files, key=lambda path: int(path.name.split(".")[-3]))
-    size = last.stat().st_size
-    os.truncate(last, size - trial.rng.randint(0, min(size // 2, _MOST_CUT)))
+    cut_history(trial.server.folder, base, trial.rng)
     for _ in range(2):
         trial.server.start()
         gevent.sleep(trial.rng.uniform(0, TTL))
         trial.server.kill()
     trial.server.start()
+
+
+def cut_history(folder: Path, base: int, rng: random.Random) -> None:
+    """
+    Cut the end of the append-only file in *folder* off.
+
+    Before Redis 7.0 it is one file, whose first *base* bytes are what it was last rewritten to.
+    """
+    files = (folder / "appendonlydir").glob("*.incr.aof")
+    last = max(files, key=lambda path: int(path.name.split(".")[-3]), default=None)
+    path = folder / "appendonly.aof" if last is None else last
+    size = path.stat().st_size
+    rest = size if last is not None else max(0, size - base)
+    os.truncate(path, size - rng.randint(0, min(rest // 2, _MOST_CUT)))
+
+
+def _rewritten_bytes(trial: ClusterTrial) -> int:
+    with closing(connect(trial.server.url)) as client:
+        return int(client.info("persistence")["aof_base_size"])
 
 
 def _disturb(trial: ClusterTrial, how: Callable[[Proxy], None]) -> None:
