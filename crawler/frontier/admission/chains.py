@@ -12,6 +12,8 @@ from .recent_numbers import RecentNumbers
 _RUN = re.compile(
     r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])|[0-9A-Za-z]{8,}+"
 )
+#: Every match of _RUN has one, and it is found in less time.
+_LONG_ENOUGH = re.compile(r"[0-9A-Za-z]{8}")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _NUMBER = re.compile(r"[0-9]++")
 #: From these lengths on, letters and digits together are an id even if they are not hexadecimal,
@@ -58,18 +60,25 @@ class Chains:
 
     def add_all(self, rows: Iterable[Sequence[Any]]) -> None:
         """Count many URLs, of which a row begins with the id, URL, depth and the page it was found on."""
+        shallow, page, ids = self._shallow, self._page, self._ids
         for row in rows:
             found_on = row[3]
+            if found_on != page and found_on is not None:
+                page = found_on
+                ids = self._ids_of(page)
             # The others count nothing: they are not deep, and their page has no ids.
-            if row[2] > self._shallow or self._ids or found_on != self._page:
+            if ids or row[2] > shallow:
                 self.add(row[1], row[2], found_on)
 
     def _has_new_id(self, url: str, page: str) -> bool:
         """Return whether *url* has an id where *page* has another one."""
-        if page != self._page:
-            self._page, self._ids = page, dict(_ids(page))
-        ids = self._ids
+        ids = self._ids if page == self._page else self._ids_of(page)
         return bool(ids) and any(ids.get(place, id_) != id_ for place, id_ in _ids(url))
+
+    def _ids_of(self, page: str) -> dict[str, str]:
+        self._page = page
+        self._ids = dict(_ids(page)) if _LONG_ENOUGH.search(page) else {}
+        return self._ids
 
 
 def _ids(url: str) -> Iterator[tuple[str, str]]:

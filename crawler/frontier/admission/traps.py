@@ -137,13 +137,12 @@ class TrapGuard:
         """
         starts: Counter[str] = Counter()
         for rows in chunks:
-            for row in rows:
-                if row[4]:
-                    self._count_form(row[1])
+            for row in [row for row in rows if row[4]]:
+                self._count_form(row[1])
             if self._chains is not None:
                 self._chains.add_all(rows)
             if self._hosts is not None or self._max_pages is not None:
-                starts.update([_start_of(row[1]) for row in rows])
+                starts.update(_starts_of([row[1] for row in rows]))
             if len(starts) > _MOST_STARTS:
                 self._count_starts(starts)
         self._count_starts(starts)
@@ -204,6 +203,12 @@ class TrapGuard:
 def _start_of(url: str) -> str:
     """Return *url* up to its path."""
     return url[: url.find("/", _IN_HOST) + 1] or url
+
+
+def _starts_of(urls: list[str]) -> list[str]:
+    starts = [url[: url.find("/", _IN_HOST) + 1] for url in urls]
+    # A URL without a path is not canonical: others wrote it.
+    return starts if all(starts) else [_start_of(url) for url in urls]
 
 
 @lru_cache(maxsize=1 << 14)

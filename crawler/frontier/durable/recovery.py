@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import mmh3
@@ -29,7 +30,8 @@ from .store import Store
 
 _COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE status IS NULL), max(id),
-    count(*) FILTER (WHERE status IS 'turned_away') FROM urls
+    count(*) FILTER (WHERE status IS 'turned_away'), count(*) FILTER (WHERE status IS 'refused')
+FROM urls
 """
 #: From so many rows on, those that need no reading are not read, if their keys are in the KeyLog.
 MANY = 500_000
@@ -46,6 +48,7 @@ typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
 _ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects, ({_STRANGE}) FROM urls"  # noqa: S608
 #: What is needed of plain rows.
 _FEW_COLUMNS = f"SELECT id, url, depth, found_on, ({HAS_FORM}), status IS NULL FROM urls"  # noqa: S608
+_WAITS = itemgetter(5)
 #: How many rows wait for each host; quickly with the index.
 _BY_HOST = "SELECT host, count(*) FROM urls WHERE status IS NULL GROUP BY host"
 _BEFORE_ALL = -(2**63)
@@ -99,10 +102,11 @@ def recover(
     wait are then checked when their turn comes, and those of plain ends are not.
     """
     with store.change_all() as change:
-        requeue(change)
         if retried is not None:
             retry(change, retried)
-        rows, waiting, last, away = next(store.rows(_COUNTS))
+        rows, waiting, last, away, refused = next(store.rows(_COUNTS))
+        if refused:
+            waiting += requeue(change)
         known = _known_fingerprint(store) if rows else _keep_fingerprint(fingerprint, change)
         seen = make_seen(duplicate_filter, max(rows, CAPACITY), store.path.parent)
         found = Recovered(known, seen, lost_commits=store.lost_commits)
@@ -200,7 +204,7 @@ class _Reader:
 
     def _counted(self, chunks: Iterable[list[Values]]) -> Iterator[list[Values]]:
         for rows in chunks:
-            self._count(len(rows), len(rows) - sum(row[5] for row in rows))
+            self._count(len(rows), len(rows) - sum(map(_WAITS, rows)))
             yield rows
 
     def read(self, rows: list[Values]) -> None:

@@ -28,12 +28,10 @@ class FailedPages:
     reasons: tuple[str, ...] = ()
 
 
-def requeue(change: Any) -> None:
-    """Let URLs wait again, from the start, that were refused because a limit was reached."""
-    change(
-        f"{_REOPEN} WHERE status = 'refused' AND reason IN ({','.join('?' * len(CUT_OFF))})",
-        *CUT_OFF,
-    )
+def requeue(change: Any) -> int:
+    """Let URLs wait again that were refused because a limit was reached; return how many."""
+    among = ",".join("?" * len(CUT_OFF))
+    return int(change(f"{_REOPEN} WHERE status = 'refused' AND reason IN ({among})", *CUT_OFF))
 
 
 def retry(change: Any, pages: FailedPages) -> None:
