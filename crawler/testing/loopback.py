@@ -8,6 +8,7 @@ import socket
 import ssl
 import struct
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +22,7 @@ from gevent.server import StreamServer
 from ..data import Request
 from ..headers import Headers
 from .scripted_reply import End, Wire
-from .site import Page, Reply, find_page, reply_of
+from .site import Page, Reply, called, find_page, reply_of
 
 _select = get_original("select", "select")
 _BLANK = b"\r\n\r\n"
@@ -70,9 +71,11 @@ class LoopbackSite:
     """
     Serve *pages* on loopback *addresses*, with the same port on all of them.
 
-    Pages are the same as for a Site, plus Wire scripts and those in `faults`. A page that is or
-    raises an exception resets the connection. With *tls* (a gevent.ssl.SSLContext) the site uses
-    https; with *gzip* it compresses for clients that accept it. Connections are kept alive.
+    Pages are the same as for a Site, plus Wire scripts and those in `faults`. A page that is an
+    exception, or raises a ConnectionError, resets the connection. A page that raises another
+    exception is answered with 500 and its text, and its traceback is written to stderr.
+    With *tls* (a gevent.ssl.SSLContext) the site uses https; with *gzip* it compresses for
+    clients that accept it. Connections are kept alive.
     Used as a proxy, it is the whole web: the keys of such pages are URLs, such as "http://a.test/".
     `requests` lists the requests received, and `connections` counts the connections.
 
@@ -152,15 +155,26 @@ class LoopbackSite:
         if hit.method == "GET" and isinstance(page, str | bytes):
             sock.sendall(self._render_once(page, gzipped=gzipped))
             return True
-        try:
-            reply = reply_of(page, self._request(hit))
-        except Exception:  # a page that raises resets its connection
-            return _play(sock, Wire(End.RESET))
+        reply = self._reply(page, hit)
         if isinstance(reply, Wire):
             return _play(sock, reply)
         gevent.sleep(reply.delay)
         sock.sendall(_render(reply, gzipped=gzipped, bodiless=hit.method == "HEAD"))
         return True
+
+    def _reply(self, page: Page, hit: Hit) -> Reply | Wire:
+        request = self._request(hit)
+        try:
+            page = called(page, request)
+        except ConnectionError:
+            return Wire(End.RESET)
+        except Exception as error:
+            traceback.print_exc()
+            return Reply(500, {"content-type": "text/plain"}, f"{type(error).__name__}: {error}")
+        try:
+            return reply_of(page, request)
+        except Exception:
+            return Wire(End.RESET)
 
     def _render_once(self, page: str | bytes, *, gzipped: bool) -> bytes:
         rendered = self._rendered.get((page, gzipped))

@@ -36,21 +36,26 @@ class Reply:
         return Headers((("content-type", HTML), *headers.fields))
 
 
-Page: TypeAlias = (
-    "str | bytes | Reply | Wire | BaseException | type[BaseException] | Callable[[Request], Page]"
-)
+Failure: TypeAlias = BaseException | type[BaseException]
+Page: TypeAlias = "str | bytes | Reply | Wire | Failure | Callable[[Request], Page]"
 _MISSING = Reply(404, body="<h1>Not Found</h1>")
 
 
 def reply_of(page: Page, request: Request) -> Reply | Wire:
     """Return the reply of *page*; raise its exception if it is one."""
-    if isinstance(page, str | bytes):
-        return Reply(body=page)
+    page = called(page, request)
     if isinstance(page, Reply | Wire):
         return page
-    if isinstance(page, BaseException | type):
-        raise page
-    return reply_of(page(request), request)
+    if isinstance(page, str | bytes):
+        return Reply(body=page)
+    raise page
+
+
+def called(page: Page, request: Request) -> str | bytes | Reply | Wire | Failure:
+    """Call *page* if it is a function, and what it returns if that is one."""
+    while callable(page) and not isinstance(page, type):
+        page = page(request)
+    return page
 
 
 def find_page(pages: Mapping[str, Page], target: str) -> Page:

@@ -77,6 +77,25 @@ def test_a_fault_ends_as_it_says(page, ends):
         assert talk(site, GET)[1] == ends
 
 
+def test_a_page_that_fails_says_why(capsys):
+    with LoopbackSite({"/": lambda request: request.colour}) as site:
+        received, _ = talk(site, GET)
+
+    assert received.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
+    assert b"AttributeError: 'Request' object has no attribute 'colour'" in received
+    assert "in <lambda>" in capsys.readouterr().err
+
+
+def test_a_page_may_raise_to_reset_its_connection(capsys):
+    def page(request):
+        raise ConnectionResetError
+
+    with LoopbackSite({"/": page, "/also": lambda request: KeyError("x")}) as site:
+        assert talk(site, GET)[1] == "reset"
+        assert talk(site, GET.replace(b"/ ", b"/also ", 1))[1] == "reset"
+    assert capsys.readouterr().err == ""
+
+
 def test_a_stopped_site_ends_its_connections():
     with LoopbackSite({"/": faults.silence()}) as site:
         job = gevent.spawn(talk, site, GET)
