@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -13,12 +14,14 @@ from gevent import get_hub
 from gevent.monkey import get_original
 
 from ..data import Request
+from .off_cpu import OffCpu
 
 log = logging.getLogger(__name__)
 
 _start_thread = get_original("_thread", "start_new_thread")
 _allocate_lock = get_original("_thread", "allocate_lock")
 _get_ident = get_original("_thread", "get_ident")
+_get_native_id = get_original("_thread", "get_native_id")
 #: A module that has not yielded for this many times the limit is considered stuck for good.
 _STUCK = 3
 #: The number of innermost frames of its stack that are logged.
@@ -32,7 +35,8 @@ class Watchdog:
     Twice in *limit* seconds its thread checks whether a module is *working_on* a request, and
     if so, asks the hub to answer. If the hub has not answered for *limit* seconds, the stack of
     its thread and the URL are logged once; after three times the limit *on_stuck* is called
-    with the request, in the thread of the watchdog.
+    with the request, in the thread of the watchdog. Time in which the thread of the hub waits for
+    a CPU, or the process is stopped, does not count.
 
     Code that never releases the interpreter lock either, such as one long match of a regular
     expression, is reported when it ends.
@@ -52,6 +56,8 @@ class Watchdog:
         #: When the hub was asked; None once it has answered.
         self._asked_at: float | None = None
         self._logged = self._called = False
+        #: The seconds in which the thread of the hub could not run.
+        self._lost = 0.0
         #: Locked while the thread is wanted: the thread ends when it can acquire the lock.
         self._wanted = _allocate_lock()
 
@@ -59,6 +65,7 @@ class Watchdog:
         """Watch the hub of the calling thread."""
         self._loop: Any = get_hub().loop
         self._watched = _get_ident()
+        self._off_cpu = OffCpu(Path(f"/proc/self/task/{_get_native_id()}/schedstat"))
         self._wanted.acquire()
         _start_thread(self._watch, (monotonic() + self._limit / 2,))
 
@@ -69,7 +76,9 @@ class Watchdog:
 
     def _watch(self, due: float) -> None:
         while not self._wanted.acquire(timeout=max(0.0, due - monotonic())):
-            self._check(due, monotonic())
+            now, lost = monotonic(), self._lost
+            self._lost += self._off_cpu.lost(now - due)
+            self._check(due - lost, now - self._lost)
             due = monotonic() + self._limit / 2
 
     def _check(self, due: float, now: float) -> None:

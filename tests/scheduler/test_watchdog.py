@@ -2,6 +2,9 @@
 
 import logging
 import re
+import signal
+import subprocess
+import sys
 import time
 
 import gevent
@@ -243,6 +246,39 @@ def test_a_slow_crawl_that_yields_is_not_reported(caplog):
     assert with_a_short_limit.urls.failed == {"timeout": 2}
 
 
+STOPPED = """
+import gevent, logging, select, sys
+from crawler import Request
+from crawler.scheduler.watchdog import Watchdog
+
+logging.basicConfig(stream=sys.stdout)
+watchdog = Watchdog(0.5, lambda request=Request("http://site.test/"): request)
+watchdog.start()
+print("at work", flush=True)
+while not select.select([sys.stdin], [], [], 0)[0]:
+    gevent.sleep(0.01)
+watchdog.stop()
+"""
+
+
+def test_a_process_that_was_stopped_is_not_reported():
+    """As by Ctrl-Z and fg: the module did not run, so it could not yield."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", STOPPED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout.readline() == "at work\n"
+        child.send_signal(signal.SIGSTOP)
+        gevent.sleep(1.6)
+        child.send_signal(signal.SIGCONT)
+        gevent.sleep(0.5)
+        said, _ = child.communicate("end\n", timeout=120)
+    finally:
+        child.kill()
+
+    assert (said, child.returncode) == ("", 0)
+
+
 def test_who_is_stuck_for_good_is_told_to_whoever_asked_once():
     stuck = []
 
@@ -285,8 +321,6 @@ def test_the_request_being_analysed_is_known_through_waits():
 
 
 def test_the_thread_ends_with_the_run():
-    import sys
-
     before = set(sys._current_frames())
 
     run(lambda response: [], time_limit=0.1)
