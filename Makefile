@@ -22,8 +22,10 @@ crawl: $(RUN)    ## crawl a real site: make crawl URL=https://example.org
 	@test -n "$(URL)" || { echo "usage: make crawl URL=https://example.org" >&2; exit 2; }
 	@$(BIN)/crawler crawl "$(URL)" $(ARGS)
 
-test: lint types ## lint, type-check, and run the tests; only some: make test ARGS=tests/feed
-	$(PYTEST) -m "not long and not fuzz" $(ARGS)
+# The type checker uses one core: it runs beside the tests.
+test: lint       ## lint, type-check, and run the tests; only some: make test ARGS=tests/feed
+	@$(BIN)/mypy & types=$$!; $(PYTEST) -m "not long and not fuzz" $(ARGS); tests=$$?; \
+		wait $$types && exit $$tests
 
 test-long: $(DEV) ## run soak and stress tests, and draw more examples for property tests
 	$(PYTEST) -m "(long or hypothesis) and not fuzz" --hypothesis-profile long --timeout 1800 $(ARGS)

@@ -98,7 +98,7 @@ def test_a_late_field_is_not_lost(kind, home):
 
 
 def test_records_may_have_many_fields_and_no_two_the_same(kind, home):
-    records = [{f"field {n}": n, f"other {n}": "x"} for n in range(700)]
+    records = [{f"field {n}": n, f"other {n}": "x"} for n in range(510)]
 
     kind.write(home, records)
 
