@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data import Request
 from .callback_results import results
-from .link_extractor import LinkExtractor
+from .link_extractor import FoundLink, LinkExtractor
 from .page import Page
 from .spider import Spider
 
@@ -26,15 +26,16 @@ class Rule:
 
     *callback* is a method of the spider, or its name, or None; *cb_kwargs* are keyword arguments
     for it. *follow* is whether the rules apply to these pages too: by default, if there is no
-    callback. *process_links* is called with the URLs found on a page and returns those to follow;
-    *process_request* with each request and the page, and returns the request, or None to drop it.
+    callback. *process_links* is called with the links found on a page, whose *url* it may change,
+    and returns links or URLs to follow; *process_request* with each request and the page, and
+    returns the request, or None to drop it.
     """
 
     link_extractor: LinkExtractor = field(default_factory=LinkExtractor)
     callback: Callable[..., Any] | str | None = None
     cb_kwargs: Mapping[str, Any] = field(default_factory=dict)
     follow: bool | None = None
-    process_links: Callable[[list[str]], Iterable[str]] | str | None = None
+    process_links: Callable[[list[FoundLink]], Iterable[FoundLink | str]] | str | None = None
     process_request: Callable[[Request, Page], Request | None] | str | None = None
     errback: str | None = None
 
@@ -97,11 +98,17 @@ class CrawlSpider(Spider):
         for number, rule in enumerate(self.rules):
             found = [url for url in rule.link_extractor.urls(page) if url not in seen]
             seen.update(found)
-            process = self._method(rule.process_links)
-            for url in found if process is None else process(found):
+            for url in self._processed(rule, found):
                 request = self._request(url, number, rule, page)
                 if request is not None:
                     yield request
+
+    def _processed(self, rule: Rule, urls: list[str]) -> Iterable[str]:
+        process = self._method(rule.process_links)
+        if process is None:
+            return urls
+        links = process([FoundLink(url) for url in urls])
+        return [link if isinstance(link, str) else link.url for link in links]
 
     def _request(self, url: str, number: int, rule: Rule, page: Page) -> Request | None:
         request = Request(url, callback="parse_by_rule", errback=rule.errback, meta={_RULE: number})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..data import Response
 from ..errors import InvalidURL
@@ -27,8 +28,9 @@ _FILE_TYPES = frozenset(
 _HTML = Headers({"Content-Type": "text/html; charset=utf-8"})
 
 
-class FoundLink(NamedTuple):
-    """A link of a page."""
+@dataclass(unsafe_hash=True)
+class FoundLink:
+    """A link of a page; *url* may be changed in process_links of a rule."""
 
     url: str
 

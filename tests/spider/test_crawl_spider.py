@@ -64,8 +64,8 @@ def test_start_pages_have_a_method_of_their_own():
 @pytest.mark.parametrize("by_name", [True, False])
 def test_links_and_requests_may_be_changed_or_dropped(by_name):
     class Choosy(Shop):
-        def few(self, urls):
-            return [url for url in urls if "cup" not in url]
+        def few(self, links):
+            return [link for link in links if "cup" not in link.url]
 
         def mark(self, request, page):
             return None if "green" in request.url and page.url.endswith("/") else request
@@ -78,12 +78,27 @@ def test_links_and_requests_may_be_changed_or_dropped(by_name):
                 cb_kwargs={"by": 1},
                 process_links="few"
                 if by_name
-                else lambda urls: [u for u in urls if "cup" not in u],
+                else lambda links: [link.url for link in links if "cup" not in link.url],
                 process_request="mark" if by_name else lambda request, page: request,
             ),
         ]
 
     assert names(Choosy()) == ["Green"]
+
+
+def test_process_links_may_change_the_url_of_a_link():
+    class Renaming(Shop):
+        def renamed(self, links):
+            for link in links:
+                link.url = link.url.replace("hidden", "green")
+                yield link
+
+        rules = [Rule(LinkExtractor("/product/"), "parse_name", {}, True, "renamed")]
+
+        def parse_name(self, page):
+            return {"name": page.css("h1::text").get()}
+
+    assert names(Renaming()) == ["Cup", "Green"]
 
 
 def test_process_request_may_give_arguments_to_the_callback():

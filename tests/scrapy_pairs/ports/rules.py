@@ -14,8 +14,10 @@ class Shop(CrawlSpider):
         ),
     )
 
-    def without_query(self, urls):
-        return [url.partition("?")[0] for url in urls]
+    def without_query(self, links):
+        for link in links:
+            link.url = link.url.partition("?")[0]
+        return links
 
     def parse_start_url(self, page):
         yield {"start": page.css("h1::text").get()}
