@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import islice
 
 from ..html_tokens import (
     AFTER_NAME,
@@ -37,7 +38,9 @@ def _words(text: str) -> frozenset[str]:
 #: Tags that nest deeper are left out; the links of such elements are kept.
 DEEPEST = 256
 #: A page may have a tag in so many characters, and some more; after these, only links are kept.
-_DENSEST, _SOME = 40, 2000
+_DENSEST, _SOME = 60, 2000
+#: Tags that are read at a time; then others have their turn.
+_MANY = 250
 FORMATTING = _words("b big code em font i nobr s small strike strong tt u")
 #: Formatting elements that may be open at once.
 _MOST_FORMATTING = 16
@@ -46,6 +49,7 @@ VOID = _words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param"
     " source track wbr"
 )
+_RAW_TEXT = frozenset(RAW_TEXT)
 #: Elements that a page has once, whatever it says.
 _ONCE = frozenset({"body", "frameset", "head", "html"})
 _LINKS = ("a", "area", "audio", "base", "embed", "form", "frame", "img", "link", "meta", "object")
@@ -115,7 +119,7 @@ def _token(leaf: str) -> str:
 _TOKEN = _token("abbr|b|cite|code|em|i|kbd|q|s|samp|small|span|strong|sub|sup|tt|u|var")
 _FOREIGN_TOKEN = _token("title|desc")
 _REST = rf"{ATTRIBUTES}>"
-_FLAT = rf"(?:a|{'|'.join(_LINKING & VOID)}){AFTER_NAME}{TAG_END}"
+_FLAT = rf"(?:a(?!>)|{'|'.join(_LINKING & VOID)}){AFTER_NAME}{TAG_END}"
 _KEPT = rf"[^<]++|<{_FLAT}"
 #: Tags whose first letters tell that they are left out: most of them.
 _QUICK = (
@@ -150,23 +154,34 @@ class _Flattening:
     def parts(self) -> list[str]:
         """Read the text to its end and return what was written."""
         html, position = self._html, 0
-        token_at, foreign_token_at = compiled(_TOKEN).match, compiled(_FOREIGN_TOKEN).match
-        for _ in in_turns(range(_SOME + len(html) // _DENSEST)):
+        for _ in in_turns(range((_SOME + len(html) // _DENSEST) // _MANY), every=1):
             if position >= len(html):
                 break
-            token = foreign_token_at(html, position) if self._foreign else token_at(html, position)
-            assert token is not None  # noqa: S101 - the patterns match every text
-            self._parts.append(token[1])
-            position = self._read(token) if token[4] else self._after_odd(token.end())
+            position = self._read_some(position)
         if position < len(html):
             self._pop(0)
             self._keep_links(position)
         return self._parts
 
+    def _read_some(self, position: int) -> int:
+        """Read some tags from *position* on; return where to read on."""
+        html, parts, foreign = self._html, self._parts, self._foreign
+        token_at, foreign_token_at = compiled(_TOKEN).match, compiled(_FOREIGN_TOKEN).match
+        end = len(html)
+        for _ in range(_MANY):
+            token = foreign_token_at(html, position) if foreign else token_at(html, position)
+            assert token is not None  # noqa: S101 - the patterns match every text
+            parts.append(token[1])
+            position = self._read(token) if token[4] else self._after_odd(token.end())
+            if position >= end:
+                break
+        return position
+
     def _keep_links(self, position: int) -> None:
         """Write the text and the links from *position* on."""
-        found = in_turns(compiled(_LINKS_AND_TEXT).finditer(self._html, position))
-        self._parts += (part[1] or part[2] or "" for part in found)
+        found = compiled(_LINKS_AND_TEXT).finditer(self._html, position)
+        for some in in_turns(iter(lambda: list(islice(found, _MANY)), []), every=1):
+            self._parts += [part[1] or part[2] or "" for part in some]
 
     def _after_odd(self, position: int) -> int:
         """Return where to read on after what is neither text nor a tag."""
@@ -188,7 +203,7 @@ class _Flattening:
         tag = f"<{written}{attributes}>"
         if self._foreign and not self._leave_foreign(name):
             self._start_foreign(name, tag)
-        elif name in RAW_TEXT:
+        elif name in _RAW_TEXT:
             return self._raw_text(name, tag, token.end())
         elif name == "plaintext":
             self._parts.append(self._html[token.end() :].replace("<", "&lt;"))
@@ -270,8 +285,9 @@ class _Flattening:
             return
         place = len(self._open)
         self._places[name].append(place)
-        for kind in _KINDS.get(name, ()):
-            self._places[kind].append(place)
+        if name in _KINDS:
+            for kind in _KINDS[name]:
+                self._places[kind].append(place)
         self._open.append(name)
         self._parts.append(tag)
 
@@ -280,6 +296,7 @@ class _Flattening:
         while len(self._open) > place:
             name = self._open.pop()
             self._places[name].pop()
-            for kind in _KINDS.get(name, ()):
-                self._places[kind].pop()
+            if name in _KINDS:
+                for kind in _KINDS[name]:
+                    self._places[kind].pop()
             self._parts.append(f"</{name}>")

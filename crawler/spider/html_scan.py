@@ -115,11 +115,9 @@ _PASSED = (
     rf"|{_META}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
     rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})})"
 )
-#: What the value and the name of an attribute of a ``meta`` element have, as they are written, if
-#: the element may say nofollow or lead to another page. A name has no character references.
-_MATTERS = re.compile(r"robots|refresh|&", re.IGNORECASE)
+#: What the name and the value of an attribute of a ``meta`` element have if the element may say
+#: nofollow or lead to another page. A name has no character references.
 _NAMED = re.compile(r"name|http-equiv", re.IGNORECASE)
-#: What one of these attributes has if the element does matter.
 _KIND = re.compile(r"robots|refresh", re.IGNORECASE)
 #: What is next after the tags that are passed over; or the rest of the page, if that is unsure.
 _TOKEN = (
@@ -203,7 +201,7 @@ class Scan:
 
     def _add_void(self, tag: str) -> None:
         name = tag[:4].lower()
-        if name == "meta" and not (_MATTERS.search(tag) and _NAMED.search(tag)):
+        if name == "meta" and not (_NAMED.search(tag) and _KIND.search(decoded(tag))):
             return
         given = _attributes(tag[4:])
         if name != "meta" or _KIND.search(f"{given.get('name')} {given.get('http-equiv')}"):
@@ -272,7 +270,8 @@ def _hrefs(written: Iterable[bytes]) -> list[str]:
     """Return the values of the hrefs of plain anchors, which are *written* with their quotes."""
     found = b"\0".join(filter(None, written))
     if b"\r" in found or found.count(b"&") != found.count(b"&amp;"):
-        return [decoded(_unquoted(href)) for href in _text(found).split("\0") if href]
+        plain = "\0".join([_unquoted(href) for href in _text(found).split("\0") if href])
+        return decoded(plain).split("\0")
     return [_unquoted(href) for href in _text(found.replace(b"&amp;", b"&")).split("\0") if href]
 
 

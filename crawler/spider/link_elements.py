@@ -71,6 +71,8 @@ def hrefs(elements: Sequence[Element], wanted: Wanted, left_out: list[str] | Non
             urls.append(element)
             continue
         tag, given = element
+        if not given:
+            continue
         says_nofollow = left_out is not None and is_nofollow(given.get("rel"))
         (left_out if left_out is not None and says_nofollow else urls).extend(
             _urls(tag, given, wanted[tag])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TypeVar
 from urllib.parse import quote
 
 from ..data import Response
@@ -39,6 +40,8 @@ NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:
 #: The start of URLs that browsers do not take for a base.
 _NO_BASES = ("data:", "javascript:")
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
+
+_Url = TypeVar("_Url", str, str | None)
 
 #: Recent hrefs that are absolute URLs: they lead to the same page from every site.
 _whole: dict[str, str | None] = {}
@@ -109,6 +112,7 @@ class _InFolder(dict[str, str | None]):
         self._site = _on_site(_root(folder))
 
     def __missing__(self, href: str) -> str | None:
+        url: str | None
         if href[:1] == "#":
             return ""  # not kept: a page may have one for each of its lines
         if relative := _RELATIVE.match(href):
@@ -117,10 +121,8 @@ class _InFolder(dict[str, str | None]):
             url = folder + href[name:]
         elif _FROM_ROOT.match(href):
             url = self._site.root + href[1:]
-        elif (site_url := self._site[href]) is None:
-            return None
         else:
-            url = site_url
+            url = self._site[href]
         return _keep(self, href, url, _MANY)
 
     def _above(self, levels: int) -> str:
@@ -132,7 +134,7 @@ class _InFolder(dict[str, str | None]):
         return folder
 
 
-def _keep(known: dict[str, str | None], href: str, url: str, many: int) -> str:
+def _keep(known: dict[str, str | None], href: str, url: _Url, many: int) -> _Url:
     if len(known) >= many:
         known.clear()
     if len(href) < _LONG:
