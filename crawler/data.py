@@ -13,13 +13,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar
 
 from . import charset
 from .credentials import without_credentials
 from .headers import Headers
 from .item_fields import has_fields
+from .read_only_dict import ReadOnlyDict
 from .request_content import Pairs, with_query
 from .request_fields import (
     body_bytes,
@@ -36,7 +36,7 @@ from .request_fields import (
 
 #: Request numbers start at a random value, so that the ids of two processes differ.
 _numbers = itertools.count(secrets.randbits(40))
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = ReadOnlyDict()
 
 #: The key in the meta of a request for the start of a body: the number of decoded bytes after
 #: which a fetcher ends the transfer. Its limit for the size of a body does not apply.
@@ -151,10 +151,10 @@ class Request:
             body = body_bytes(body)
         if cookies is not _NOTHING:
             cookies = checked_cookies(cookies)
-        if type(meta) is not MappingProxyType:
+        if type(meta) is not ReadOnlyDict:
             meta = checked_meta(meta)
-        if type(cb_kwargs) is not MappingProxyType:
-            cb_kwargs = MappingProxyType(dict(cb_kwargs))
+        if type(cb_kwargs) is not ReadOnlyDict:
+            cb_kwargs = ReadOnlyDict(cb_kwargs)
         if callback is not None:
             callback = callback_name(callback)
         if errback is not None:

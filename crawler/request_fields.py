@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType, MethodType
+from types import MethodType
 from typing import Any
 
 from .credentials import split_credentials
 from .headers import Headers
+from .read_only_dict import ReadOnlyDict
 from .request_content import Pairs, form_body, json_body
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -68,7 +69,7 @@ def checked_meta(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *meta*; refuse a key that would be ignored, so that nothing is sent otherwise than meant."""
     for name in meta.keys() & _NOT_IN_META.keys():
         raise ValueError(f'meta["{name}"] has no effect here: use {_NOT_IN_META[name]}')
-    return MappingProxyType(dict(meta))
+    return ReadOnlyDict(meta)
 
 
 def _is_token(text: object) -> bool:
@@ -115,7 +116,7 @@ def checked_cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in cookies.items():
         if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
             raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
-    return MappingProxyType(dict(cookies))
+    return ReadOnlyDict(cookies)
 
 
 def login_to_header(
@@ -125,5 +126,5 @@ def login_to_header(
     url, login = split_credentials(url)
     if login is not None and "authorization" not in headers:
         headers = Headers([*headers.items(), ("Authorization", login)])
-        meta = MappingProxyType({**meta, URL_LOGIN: True})
+        meta = ReadOnlyDict({**meta, URL_LOGIN: True})
     return url, headers, meta

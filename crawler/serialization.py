@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from inspect import signature
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from .data import Request, Response, SavedBody
@@ -28,6 +27,7 @@ from .errors import (
     Unwritable,
 )
 from .headers import Headers
+from .read_only_dict import ReadOnlyDict
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ def request_from_dict(data: Mapping[str, Any]) -> Request:
     if "body" in fields:
         fields["body"] = _decoded(fields["body"])
     if "meta" in fields:  # not checked again: a job may have been made before its keys were
-        fields["meta"] = MappingProxyType(dict(fields["meta"]))
+        fields["meta"] = ReadOnlyDict(fields["meta"])
     return Request(**fields)
 
 

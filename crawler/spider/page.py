@@ -13,6 +13,7 @@ from .html_limits import narrow
 from .links import base_url, is_html, is_xml
 from .links import links as links_of
 from .links import title as title_of
+from .page_meta import PageMeta
 from .resolve_href import HrefResolver
 from .xml_records import without_dtd
 
@@ -41,9 +42,9 @@ class Page(Response):
         vars(page).update(vars(response))
         return page
 
-    @property
+    @cached_property
     def meta(self) -> Mapping[str, Any]:
-        return self.request.meta
+        return PageMeta(self)
 
     @property
     def cb_kwargs(self) -> Mapping[str, Any]:
