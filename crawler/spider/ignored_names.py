@@ -24,7 +24,6 @@ _IGNORED = {
     "CrawlSpider": {"process_results": "change the items in a pipeline"},
     "SitemapSpider": {
         "sitemap_alternate_links": "alternate links are not followed",
-        "sitemap_filter": "choose by sitemap_follow and sitemap_rules, or override parse_sitemap()",
     },
 }
 

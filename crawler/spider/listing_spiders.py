@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..data import Request
 from ..http.robots_txt import Robots
 from .news_feed import NewsEntry, parse_news_feed
 from .page import Page
-from .sitemap import parse_sitemap
+from .sitemap import SitemapEntry, parse_sitemap
 from .spider import Spider
 
 
@@ -37,12 +37,16 @@ class SitemapSpider(Spider):
                 yield self._sitemap(response.urljoin(found))
             return
         sitemap = parse_sitemap(response.body)
-        for entry in sitemap.entries:
-            if sitemap.kind == "index":
-                if any(re.search(wanted, entry.loc) for wanted in self.sitemap_follow):
-                    yield self._sitemap(entry.loc)
-            else:
-                yield from self._page(entry.loc)
+        for entry in self.sitemap_filter(map(_given, sitemap.entries)):
+            url = entry["loc"]
+            if sitemap.kind != "index":
+                yield from self._page(url)
+            elif any(re.search(wanted, url) for wanted in self.sitemap_follow):
+                yield self._sitemap(url)
+
+    def sitemap_filter(self, entries: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        """Return the wanted ones of *entries*, which have "loc" and perhaps "lastmod" and others."""
+        return entries
 
     def _sitemap(self, url: str) -> Request:
         return Request(url, callback="parse_sitemap")
@@ -52,6 +56,10 @@ class SitemapSpider(Spider):
             if re.search(pattern, url):
                 yield Request(url, callback=callback)
                 return
+
+
+def _given(entry: SitemapEntry) -> dict[str, Any]:
+    return {name: value for name, value in entry._asdict().items() if value is not None}
 
 
 class NewsFeedSpider(Spider):

@@ -33,11 +33,10 @@ def test_attributes_that_nothing_reads_are_named():
     class Ported(SitemapSpider):
         download_delay = 5
         http_user = "ada"
-
-        def sitemap_filter(self, entries): ...
+        sitemap_alternate_links = True
 
     assert sorted(sentence.partition(":")[0] for sentence in ignored_names(Ported())) == [
         "Ported.download_delay is never read",
         "Ported.http_user is never read",
-        "Ported.sitemap_filter() is never called",
+        "Ported.sitemap_alternate_links is never read",
     ]

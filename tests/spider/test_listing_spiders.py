@@ -56,6 +56,23 @@ def test_rules_choose_the_callback_by_url():
     assert sorted(map(str, items)) == ["{'q': '2'}", "{'title': '1'}"]
 
 
+def test_a_filter_chooses_by_the_fields_of_an_entry():
+    class New(Titles):
+        sitemap_urls = ["http://site.test/dated.xml"]
+
+        def sitemap_filter(self, entries):
+            return (entry for entry in entries if entry.get("lastmod", "") >= "2020")
+
+    dates = {"p/1": "<lastmod>2019-01-01</lastmod>", "p/3": "<lastmod>2021-01-01</lastmod>"}
+    entries = "".join(
+        f"<url><loc>http://site.test/{path}</loc>{dates.get(path, '')}</url>"
+        for path in ("p/1", "q/2", "p/3")
+    )
+    dated = {**PAGES, "/dated.xml": Reply(200, XML, f"<urlset>{entries}</urlset>")}
+
+    assert crawl(New(), fetch=Site(dated), **FREE).items == [{"title": "3"}]
+
+
 def test_only_wanted_sitemaps_are_followed():
     class Few(Titles):
         sitemap_follow = ("nothing",)
