@@ -164,10 +164,26 @@ _PLACES = {
     "compose": ["crawl", "stream"],
 }
 
+_ONE_PAGE = "Page: one class for all types of responses"
 #: Names of Scrapy that are not here, for spiders that are ported by `import crawler as scrapy`.
 _INSTEAD = {
+    "CSVFeedSpider": "a Spider with csv.DictReader(page.text.splitlines()) in parse()",
+    "CloseSpider": "a limit in settings, such as max_pages",
+    "DontCloseSpider": "next_request() in the spider, which returns one more request or None",
     "Field": "from crawler.items import Field, Item",
+    "FilesPipeline": "from crawler.media import FilesPipeline",
+    "HtmlResponse": _ONE_PAGE,
+    "HttpError": "from crawler.middleware import HttpError",
+    "IgnoreRequest": 'from crawler.errors import Refusal, and raise Refusal("reason")',
+    "ImagesPipeline": "from crawler.media import ImagesPipeline",
+    "ItemLoader": "from crawler.items import ItemLoader",
+    "JsonResponse": _ONE_PAGE,
+    "NotConfigured": "nothing: leave the component out of its list",
     "Selector": "from parsel import Selector",
+    "SitemapSpider": "from crawler.spider import SitemapSpider",
+    "TextResponse": _ONE_PAGE,
+    "XMLFeedSpider": "a Spider with page.xpath('//item') in parse(), or NewsFeedSpider for RSS",
+    "XmlResponse": _ONE_PAGE,
     "exceptions": "crawler.DropItem for DropItem, and crawler.errors.Refusal for IgnoreRequest",
     "signals": "open(), close(), next_request() or on_error() in the spider",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+import crawler
+
 from .options import pairs
 from .standard_streams import prints_to_stderr
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from ..spider import Spider
 
 
+#: What Python says of a name that it does not find in one of our modules.
+_MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(crawler[\w.]*)'")
 _PORT = (
     "to port a spider, write `import crawler as scrapy`; docs/coming-from-scrapy.md has the rest"
 )
@@ -70,6 +75,24 @@ def job_name(spider: str, arguments: Sequence[str]) -> str:
     return f"{spider}-{sha256(repr(sorted(arguments)).encode()).hexdigest()[:8]}"
 
 
+def _remedy(error: ImportError) -> str:
+    """Return what to do about an import of Scrapy, or of one of its names from a module of ours; or ""."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "scrapy":
+        return "imports scrapy, which is not installed"
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("crawler."):
+        return f"imports {error.name}, which does not exist"
+    missing = _MISSING_NAME.match(error.msg)
+    if missing is None:
+        return ""
+    name, place = missing.groups()
+    try:
+        getattr(crawler, name)
+    except AttributeError as unknown:
+        _, known, remedy = str(unknown).partition(": write ")
+        return f"imports {name}: write {remedy}" if known else ""
+    return f"imports {name} from {place}: write from crawler import {name}"
+
+
 def _spiders_in(path: Path) -> list[type[Spider]]:
     from ..spider import Spider
 
@@ -81,10 +104,10 @@ def _spiders_in(path: Path) -> list[type[Spider]]:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != "scrapy":
+    except ImportError as error:
+        if not (hint := _remedy(error)):
             raise
-        raise click.UsageError(f"{path} imports scrapy, which is not installed: {_PORT}") from error
+        raise click.UsageError(f"{path} {hint}; {_PORT}") from error
     return [
         value
         for value in vars(module).values()

@@ -54,6 +54,18 @@ def test_one_of_several_is_named(file):
         (SPIDERS, "some_spiders", "did you mean 'some_spiders.py'"),
         ("x = 1", "some_spiders.py", "a spider is a subclass of crawler.Spider"),
         ("import scrapy", "some_spiders.py", "imports scrapy, which is not installed"),
+        ("from crawler import signals", "some_spiders.py", r"imports signals: write open\(\)"),
+        ("from crawler.spider import XMLFeedSpider", "some_spiders.py", "write a Spider with page"),
+        (
+            "from crawler.http import Request",
+            "some_spiders.py",
+            "write from crawler import Request",
+        ),
+        (
+            "import crawler.exceptions",
+            "some_spiders.py",
+            "crawler.exceptions, which does not exist",
+        ),
     ],
 )
 def test_a_place_without_a_spider_is_an_error_with_a_remedy(
