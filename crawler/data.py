@@ -22,6 +22,7 @@ from .item_fields import has_fields
 from .read_only_dict import ReadOnlyDict
 from .request_content import Pairs, with_query
 from .request_fields import (
+    Cookies,
     body_bytes,
     callback_name,
     checked_cookies,
@@ -109,7 +110,7 @@ class Request:
         method: str | Callable[..., Any] = "GET",
         headers: Mapping[str, str] | Iterable[tuple[str, str]] = _NO_HEADERS,
         body: bytes | bytearray | str = b"",
-        cookies: Mapping[str, str] = _NOTHING,
+        cookies: Cookies = _NOTHING,
         meta: Mapping[str, Any] = _NOTHING,
         depth: int = 0,
         priority: int = 0,

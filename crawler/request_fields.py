@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -16,6 +16,7 @@ from .request_content import Pairs, form_body, json_body
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile(r"[\r\n\0]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
+Cookies = Mapping[str, str] | Sequence[Mapping[str, str]]
 #: The key in meta that says that the Authorization field of a request comes from its URL.
 URL_LOGIN = "crawler.url_login"
 #: Keys of meta by which Scrapy changes how a request is sent, and what to write instead.
@@ -110,13 +111,22 @@ def body_bytes(body: bytes | bytearray | str) -> bytes:
     raise ValueError(f"body must be bytes or text, not {type(body).__name__}")
 
 
-def checked_cookies(cookies: Mapping[str, str]) -> Mapping[str, str]:
+def checked_cookies(cookies: Cookies) -> Mapping[str, str]:
     if not isinstance(cookies, Mapping):
-        raise ValueError(f"cookies must be a mapping of names to values, not {cookies!r:.200}")
+        if not _are_pairs(cookies):
+            raise ValueError(f"cookies must be a mapping of names to values, not {cookies!r:.200}")
+        cookies = {one["name"]: one["value"] for one in cookies}
     for name, value in cookies.items():
         if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
             raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
     return ReadOnlyDict(cookies)
+
+
+def _are_pairs(cookies: object) -> bool:
+    """Return whether they are dicts of a name and a value; a domain or a path would be ignored."""
+    return isinstance(cookies, list | tuple) and all(
+        isinstance(one, Mapping) and one.keys() == {"name", "value"} for one in cookies
+    )
 
 
 def login_to_header(

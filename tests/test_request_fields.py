@@ -106,12 +106,22 @@ def test_a_path_to_save_to_is_kept_as_text():
     assert Request("http://site.test/", save_to="files/").save_to == "files/"
 
 
+def test_cookies_may_be_given_as_in_scrapy():
+    given = [{"name": "a", "value": "1"}, {"name": "b", "value": "2"}]
+
+    assert Request("http://site.test/", cookies=given).cookies == {"a": "1", "b": "2"}
+
+
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
         ({"url": None}, "url must be text, not None: has a selector found nothing?"),
         (
             {"url": "http://a.test/", "cookies": [{"name": "a"}]},
+            "cookies must be a mapping of names",
+        ),
+        (
+            {"url": "http://a.test/", "cookies": [{"name": "a", "value": "1", "path": "/x"}]},
             "cookies must be a mapping of names",
         ),
     ],

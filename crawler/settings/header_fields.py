@@ -10,8 +10,8 @@ from ..data import Request
 _INSTEAD = {
     "authorization": "put user:password@ into a start URL, or give the spider an HttpAuth or "
     "DefaultHeaders with an origin in download_middlewares",
-    "cookie": "give cookies={…} to the first request, or the spider a DefaultHeaders with an "
-    "origin in download_middlewares",
+    "cookie": "give cookies={…} to each request that needs them, or the spider a DefaultHeaders "
+    "with an origin in download_middlewares",
     "proxy-authorization": "put user:password@ into the setting proxy",
     "host": "give it to single requests",
     "user-agent": "use the setting user_agent, which robots.txt is obeyed for as well",
