@@ -47,6 +47,7 @@ _Url = TypeVar("_Url", str, str | None)
 _whole: dict[str, str | None] = {}
 
 
+@lru_cache(maxsize=16)
 def base_of(url: str, given: str | None) -> str:
     """Return the base that a document at *url* names; *url* if it names none that can be used."""
     base = "" if given is None or len(given) > LONGEST_BASE else _resolved(url, given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from time import perf_counter
 from typing import TypeVar
 
@@ -14,8 +15,8 @@ from .._give_way import give_way
 _T = TypeVar("_T")
 #: The number of steps, of a few microseconds each, after which others run.
 _TURN = 1 << 8
-#: After so many steps a page is long: it rests after each turn, so many seconds at most.
-_LONG, _LONGEST_REST = 1 << 10, 0.01
+#: After so many turns a page is long: it rests after each turn, so many seconds at most.
+_LONG, _LONGEST_REST = 4, 0.01
 #: How many elements of a sequence make a part.
 _PART = 1 << 10
 _turnstile = BoundedSemaphore()
@@ -29,16 +30,17 @@ def in_turns(steps: Iterable[_T], every: int = _TURN) -> Iterator[_T]:
     them together leave half of the time to others, and keep them waiting for one turn at most. They
     go on in the order in which they came: none waits until another one ends.
     """
+    steps = iter(steps)
     began = perf_counter()
-    is_long = _LONG * every // _TURN
-    for number, step in enumerate(steps, 1):
-        yield step
-        if not number % every:
-            if number < is_long:
+    for turns, first in enumerate(steps):
+        if turns:
+            if turns < _LONG:
                 give_way()
             else:
                 _rest(min(perf_counter() - began, _LONGEST_REST))
             began = perf_counter()
+        yield first
+        yield from islice(steps, every - 1)
 
 
 def _rest(seconds: float) -> None:
