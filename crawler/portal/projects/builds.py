@@ -118,7 +118,7 @@ class Builds:
             f"the tag {version.tag} has moved from {version.commit[:12]} to {commit[:12]}, and was "
             "not built again: find out who has moved it, and make a new version"
         )
-        self.alarms.add(f"{project.name} {version.version}", text, self._clock())
+        self.alarms.add(f"{project.name} {version.version}", text, self._clock(), project.name)
 
     def _git(self, project: Project) -> Git:
         secret, hosts = self.projects.secret(project), self.projects.known_hosts(project)

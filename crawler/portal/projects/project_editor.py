@@ -8,6 +8,7 @@ from time import time
 from ...errors import StateError
 from ..store.projects import NAME, Project
 from ..store.tasks import Tasks
+from ..store.users import Users
 from .builds import Builds
 from .git import wrong_url
 from .tag_pattern import wrong_pattern
@@ -17,9 +18,11 @@ _LOGINS = ("", "password", "key")
 
 
 class ProjectEditor:
-    def __init__(self, builds: Builds, tasks: Tasks, clock: Callable[[], float] = time) -> None:
+    def __init__(
+        self, builds: Builds, tasks: Tasks, users: Users, clock: Callable[[], float] = time
+    ) -> None:
         self._builds, self._projects = builds, builds.projects
-        self._tasks = tasks
+        self._tasks, self._users = tasks, users
         self._clock = clock
 
     def problems(self, given: Project, secret: str | None, builder: str = "venv") -> dict[str, str]:
@@ -33,9 +36,15 @@ class ProjectEditor:
             "login": "" if given.login in _LOGINS else "not a choice",
             "secret": "it is needed to sign in" if given.login and secret == "" else "",
             "pattern": wrong_pattern(given.pattern),
+            "grants": self.wrong_grants(given),
             "builder": _wrong_builder(builder),
         }
         return {name: text for name, text in found.items() if text}
+
+    def wrong_grants(self, given: Project) -> str:
+        """Return why a project cannot be for those that it names; "" if it can."""
+        unknown = set(given.grants) - {user.name for user in self._users.all()}
+        return f"there is no user {', '.join(sorted(unknown))}" if unknown else ""
 
     def add(self, given: Project, secret: str, who: str) -> int:
         return self._projects.add(given, secret, now=self._clock(), who=who)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...spider.spider_files import spiders_below
+from ..store.grants import NOTHING_HIDDEN, Hidden
 from ..store.tasks import Task
 from .builds import Builds
 from .venv_builder import python_of
@@ -27,20 +28,22 @@ class SpiderSources:
         self.builds = builds
         self._files = files
 
-    def choices(self) -> dict[str, list[str]]:
+    def choices(self, hidden: Hidden = NOTHING_HIDDEN) -> dict[str, list[str]]:
         """Return the spiders by source: "" for the portal's own files, else PROJECT@VERSION."""
         found = {"": self._own()}
         for project in self.builds.projects.all():
+            if project.id in hidden:
+                continue
             for wanted in ("latest", *self._ready(project.id)):
                 if version := self.builds.versions.chosen(project.id, wanted):
                     found[f"{project.name}@{wanted}"] = list(version.spiders)
         return found
 
-    def problem(self, task: Task) -> str:
+    def problem(self, task: Task, hidden: Hidden = NOTHING_HIDDEN) -> str:
         """Return why the spider of a task cannot be chosen; "" if it can."""
-        if not task.spider:
+        if not task.spider and task.project not in hidden:
             return ""
-        choices = self.choices()
+        choices = self.choices(hidden)
         if task.source not in choices:
             return f"there is no version {task.source} that is ready"
         return "" if task.spider in choices[task.source] else "there is no such spider"

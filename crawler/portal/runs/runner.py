@@ -129,7 +129,7 @@ class Runner:
             text = (
                 f"its job was lost {times} times in a row: see the end of its log, then resume it"
             )
-            self._alarms.add(name, text, self._clock())
+            self._alarms.add(name, text, self._clock(), run.project)
             return
         wait = min(_FIRST_WAIT * 8.0 ** (times - 1), _LONGEST_WAIT)
         now = self._clock()

@@ -64,7 +64,7 @@ class StallWatch:
                 self._runs.set_stalled(run, None)
         elif now - since >= _STALLED and run.stalled is None:
             self._runs.set_stalled(run, since)
-            self._alarms.add(self._runs.name(run), _words(figures), now)
+            self._alarms.add(self._runs.name(run), _words(figures), now, run.project)
 
 
 def _responses(figures: RunFigures) -> int:

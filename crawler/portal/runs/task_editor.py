@@ -8,6 +8,7 @@ from time import time
 
 from ..projects.spider_sources import SpiderSources
 from ..store.database import Database
+from ..store.grants import NOTHING_HIDDEN, Hidden
 from ..store.tasks import Task, Tasks
 
 
@@ -19,10 +20,14 @@ class TaskEditor:
         self._sources = sources
         self._clock = clock
 
-    def problems(self, task: Task) -> dict[str, str]:
-        """Return by field what is wrong with a task; empty if it can be saved."""
+    def problems(self, task: Task, hidden: Hidden = NOTHING_HIDDEN) -> dict[str, str]:
+        """
+        Return by field what is wrong with a task; empty if it can be saved.
+
+        The spiders of *hidden* projects are not there for it.
+        """
         found = task.problems()
-        if problem := self._sources.problem(task):
+        if problem := self._sources.problem(task, hidden):
             found["spider"] = problem
         if any(one.name == task.name and one.id != task.id for one in self._tasks.all()):
             found["name"] = f"there is a task {task.name!r} already"

@@ -115,6 +115,8 @@ class ProjectGiven:
     login: str = ""
     user: str = ""
     pattern: str = DEFAULT
+    #: The names of those who may see and use it besides admins; everybody if there is none.
+    grants: tuple[str, ...] = ()
     secret: str | None = None
 
 
@@ -128,6 +130,7 @@ class ProjectAnswer:
     login: str
     user: str
     pattern: str
+    grants: tuple[str, ...]
 
     @classmethod
     def of(cls, project: Project) -> ProjectAnswer:

@@ -57,7 +57,7 @@ def portal_app(
     visitors.watch(app)
     steering, view = Steering(database, runner), RunView(runner, Runs(database))
     task_editor = TaskEditor(database, sources)
-    project_editor = ProjectEditor(sources.builds, Tasks(database))
+    project_editor = ProjectEditor(sources.builds, Tasks(database), visitors.users)
     run_pages, cluster_pages = RunPages(database, view, steering), ClusterPages(cluster)
     topics = {"run": run_pages.topic, "cluster": cluster_pages.topic}
     parts = (

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 from werkzeug.exceptions import NotFound
 
-Thing = TypeVar("Thing")
-Thing_co = TypeVar("Thing_co", covariant=True)
+from .visitor import hidden
+
+
+class OfProject(Protocol):
+    """Has the name or the number of its project; "" if it is of none."""
+
+    @property
+    def project(self) -> str | int: ...
+
+
+Thing = TypeVar("Thing", bound=OfProject)
+Thing_co = TypeVar("Thing_co", bound=OfProject, covariant=True)
 
 
 class Things(Protocol[Thing_co]):
-    """A table of the store: runs, tasks, projects or versions; *kind* is what one is called."""
+    """A table of the store: runs, tasks, projects, versions or alarms; *kind* is what one is called."""
 
     kind: str
 
@@ -19,8 +30,18 @@ class Things(Protocol[Thing_co]):
 
 
 def lookup(things: Things[Thing], number: int) -> Thing:
-    """Return the one with a *number*; raise NotFound, which names what was asked for."""
+    """
+    Return the one with a *number*; raise NotFound, which names what was asked for.
+
+    What is of a project that the user may not see is not found either.
+    """
     thing = things.find(number)
-    if thing is None:
+    if thing is None or thing.project in hidden():
         raise NotFound(f"There is no {things.kind} {number}.")
     return thing
+
+
+def shown(things: Iterable[Thing]) -> list[Thing]:
+    """Return those that the user may see."""
+    left_out = hidden()
+    return [thing for thing in things if thing.project not in left_out] if left_out else [*things]

@@ -16,6 +16,7 @@ from ..runs.cluster_jobs import ClusterJob, ClusterJobs
 from ..runs.run_view import RunView
 from ..runs.runner import Runner
 from ..store.runs import Run, Runs
+from .lookup import shown
 from .visitor import Route
 
 #: Seconds for which the series of a run that is over are there.
@@ -39,7 +40,7 @@ class MetricsPage:
         return [Route("/metrics", "GET", self.page, "viewer", scope="metrics")]
 
     def page(self) -> Response:
-        crawls = CrawlMetrics([self._crawl(run) for run in self._runs.since(time() - _KEPT)])
+        crawls = CrawlMetrics([self._crawl(run) for run in shown(self._runs.since(time() - _KEPT))])
         text = metrics_text(_RunStates(self._runs), *self._own, crawls, _Cluster(self._cluster))
         return Response(text, content_type=CONTENT_TYPE)
 

@@ -23,7 +23,7 @@ from .answers import (
     VersionsAnswer,
 )
 from .api_input import Invalid, answer, check_match, etag_of, read_body
-from .lookup import lookup
+from .lookup import lookup, shown
 from .visitor import Route, session
 
 
@@ -65,7 +65,9 @@ class ProjectApi:
         ]
 
     def all(self) -> Response:
-        return answer(ProjectsAnswer([ProjectAnswer.of(one) for one in self._projects.all()]))
+        return answer(
+            ProjectsAnswer([ProjectAnswer.of(one) for one in shown(self._projects.all())])
+        )
 
     def project(self, project: int, status: int = 200) -> Response:
         found = lookup(self._projects, project)
@@ -106,7 +108,7 @@ class ProjectApi:
             raise BadGateway(str(error)) from error
 
     def under_way(self) -> Response:
-        return self._answer(self._versions.in_state(*UNDER_WAY))
+        return self._answer(shown(self._versions.in_state(*UNDER_WAY)))
 
     def build(self, version: int) -> Response:
         found = lookup(self._versions, version)

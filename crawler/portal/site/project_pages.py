@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import replace
 from time import time
 from typing import Any
 
@@ -17,11 +18,13 @@ from ..projects.tag_pattern import DEFAULT
 from ..projects.webhook import check_delivery
 from ..rendering import render
 from ..store.projects import Project
-from .lookup import lookup
+from .lookup import lookup, shown
 from .visitor import PUBLIC, Route, session
 
 #: Bytes of a delivery, and deliveries a minute, at most.
 _MOST_BYTES, _MOST_A_MINUTE = 1 << 20, 30
+#: Characters of the names in a form.
+_LONGEST = 4000
 
 
 class ProjectPages:
@@ -40,6 +43,7 @@ class ProjectPages:
             Route(f"{one}/", "GET", self.page, "viewer"),
             Route(f"{one}/tags", "POST", self.look, "operator"),
             Route(f"{one}/rotate", "POST", self.rotate, "admin"),
+            Route(f"{one}/grants", "POST", self.grant, "admin"),
             Route(f"{one}/remove", "POST", self.remove, "admin"),
             Route("/versions/<int:version>/", "GET", self.version, "viewer"),
             Route("/versions/<int:version>/retry", "POST", self.retry, "operator"),
@@ -65,7 +69,7 @@ class ProjectPages:
             project=found,
             versions=self._builds.versions.of_project(found.id),
             deliveries=self._projects.deliveries(found),
-            alarms=self._builds.alarms.open(),
+            alarms=shown(self._builds.alarms.open()),
             hook_secret=hook_secret,
             hosts=self._projects.known_hosts(found),
             tasks=self._editor.tasks_of(found),
@@ -86,6 +90,16 @@ class ProjectPages:
         found = lookup(self._projects, project)
         self._projects.rotate_hook(found, now=time(), who=session().user.name)
         return self.page(project, hook_secret=self._projects.hook_secret(found))
+
+    def grant(self, project: int) -> Response | str:
+        """Change who may see and use the project besides admins."""
+        before = lookup(self._projects, project)
+        names = str(request.form.get("grants", ""))[:_LONGEST].replace(",", " ").split()
+        after = replace(before, grants=tuple(sorted(set(names))))
+        if problem := self._editor.wrong_grants(after):
+            return self.page(project, problem)
+        self._editor.change(before, after, None, session().user.name)
+        return redirect("./", 303)
 
     def remove(self, project: int) -> Response:
         try:
@@ -109,7 +123,8 @@ class ProjectPages:
         return redirect("./", 303)
 
     def see(self, alarm: int) -> Response:
-        self._builds.alarms.see(alarm, who=session().user.name, now=time())
+        found = lookup(self._builds.alarms, alarm)
+        self._builds.alarms.see(found.id, who=session().user.name, now=time())
         return redirect("/projects", 303)
 
     def hook(self, name: str) -> Response:
@@ -146,13 +161,13 @@ class ProjectPages:
         times.append(now)
 
     def _list(self, given: Project, problems: dict[str, str]) -> str:
-        projects = self._projects.all()
+        projects = shown(self._projects.all())
         latest = {one.id: self._builds.versions.chosen(one.id, "latest") for one in projects}
         return render(
             "site/projects.html",
             projects=projects,
             latest=latest,
-            alarms=self._builds.alarms.open(),
+            alarms=shown(self._builds.alarms.open()),
             given=given,
             problems=problems,
             session=session(),

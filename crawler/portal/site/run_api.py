@@ -16,7 +16,7 @@ from ..store.tasks import Tasks
 from .answers import ErrorsAnswer, RecordsAnswer, RunAnswer, RunsAnswer, UrlsAnswer
 from .api_input import answer, number_in_query
 from .lookup import lookup
-from .visitor import Route, session
+from .visitor import Route, hidden, session
 
 _MOST = 200
 #: The most URLs or records of an answer, and the largest place in a file or list.
@@ -62,7 +62,7 @@ class RunApi:
     def all(self) -> Response:
         most = max(1, number_in_query("most", 50, _MOST))
         before = request.args.get("before", 0, int)
-        runs = self._runs.page(request.args.get("task", 0, int), before, most)
+        runs = self._runs.page(request.args.get("task", 0, int), before, most, hidden())
         older = runs[-1].id if len(runs) == most else 0
         return answer(RunsAnswer([self._of_run(run) for run in runs], older))
 

@@ -102,8 +102,8 @@ class RunPages:
 
     def _asked(self, run: int) -> tuple[str, list[Story]]:
         """Return the URL that is asked for, and what happened to it."""
-        url = request.args.get("url", "").strip()[:_MOST_URL]
-        return url, self._view.why(lookup(self._runs, run), url) if url else []
+        found, url = lookup(self._runs, run), request.args.get("url", "").strip()[:_MOST_URL]
+        return url, self._view.why(found, url) if url else []
 
     def output(self, run: int) -> Response:
         path = self._view.output(lookup(self._runs, run))

@@ -17,8 +17,8 @@ from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
 from .answers import RunAnswer, TaskAnswer, TaskGiven, TasksAnswer
 from .api_input import Invalid, answer, check_match, etag_of, read_body
-from .lookup import lookup
-from .visitor import Route, session
+from .lookup import lookup, shown
+from .visitor import Route, hidden, session
 
 _LONGEST_KEY = 200
 
@@ -47,7 +47,7 @@ class TaskApi:
 
     def all(self) -> Response:
         name = request.args.get("name", "")
-        found = [task for task in self._tasks.all() if name in ("", task.name)]
+        found = [task for task in shown(self._tasks.all()) if name in ("", task.name)]
         return answer(TasksAnswer([_of_task(task) for task in found]))
 
     def task(self, task: int) -> Response:
@@ -74,7 +74,7 @@ class TaskApi:
 
     def _saved(self, task: Task, before: Task | None) -> Task:
         task = replace(task, urls=tuple(task.urls), gates=tuple(task.gates))
-        if problems := self._editor.problems(task):
+        if problems := self._editor.problems(task, hidden()):
             raise Invalid(problems)
         try:
             return self._editor.save(task, session().user.name, unless_changed=before)

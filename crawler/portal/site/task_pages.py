@@ -19,8 +19,8 @@ from ..store.database import Database
 from ..store.runs import Runs
 from ..store.tasks import Task, Tasks
 from .api_input import etag_of
-from .lookup import lookup
-from .visitor import Route, session
+from .lookup import lookup, shown
+from .visitor import Route, hidden, session
 
 #: The number of tasks on the first page, and of last runs of each.
 _MOST, _FEW = 50, 10
@@ -45,12 +45,12 @@ class TaskPages:
 
     def home(self) -> str:
         name, after = request.args.get("name", "").strip()[:64], request.args.get("after", "")
-        found = self._tasks.page(name, after, _MOST + 1)
-        active = self._runs.active()
+        found = self._tasks.page(name, after, _MOST + 1, hidden())
+        active = shown(self._runs.active())
         return render(
             "site/home.html",
             tasks=[
-                (task, task_times(task, time(), 1), self._runs.of_task(task.id, _FEW))
+                (task, task_times(task, time(), 1), shown(self._runs.of_task(task.id, _FEW)))
                 for task in found[:_MOST]
             ],
             name=name,
@@ -58,7 +58,7 @@ class TaskPages:
             more=urlencode({"name": name, "after": found[_MOST - 1].name}) if found[_MOST:] else "",
             names={run.id: self._runs.name(run) for run in active},
             active=active,
-            alarms=self._sources.builds.alarms.open(),
+            alarms=shown(self._sources.builds.alarms.open()),
             session=session(),
         )
 
@@ -68,7 +68,7 @@ class TaskPages:
             "site/task.html",
             task=found,
             times=task_times(found, time(), 5),
-            runs=self._runs.of_task(task),
+            runs=shown(self._runs.of_task(task)),
             session=session(),
         )
 
@@ -81,7 +81,7 @@ class TaskPages:
     def save(self, task: int = 0) -> Response | str:
         before = lookup(self._tasks, task) if task else None
         given, problems = _read(task)
-        problems = self._editor.problems(given) | problems
+        problems = self._editor.problems(given, hidden()) | problems
         if problems or "show" in request.form:
             return self._form(given, problems)
         if before and request.form.get("etag", etag_of(before)) != etag_of(before):
@@ -100,7 +100,7 @@ class TaskPages:
             problems=problems,
             etag=request.form.get("etag", etag_of(task)),
             times=[] if "zone" in problems else task_times(task, time(), 5),
-            choices=self._sources.choices(),
+            choices=self._sources.choices(hidden()),
             zones=[(zone, zone) for zone in sorted(available_timezones())],
             session=session(),
         )

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from time import time
 from typing import Any, NamedTuple
 
-from flask import Flask, Response, abort, g, redirect, request
+from flask import Flask, Response, abort, g, has_request_context, redirect, request
 from werkzeug.exceptions import NotFound, Unauthorized
 
 from ..access import HEADERS, is_same_origin
 from ..exposure import Exposure
 from ..store.database import Database
+from ..store.grants import NOTHING_HIDDEN, Grants, Hidden
 from ..store.sessions import Session, Sessions
 from ..store.tokens import Tokens, covers
 from ..store.users import User, Users
@@ -62,7 +63,7 @@ class Visitors:
 
     def __init__(self, database: Database, exposure: Exposure) -> None:
         self.users, self.sessions = Users(database), Sessions(database)
-        self.tokens = Tokens(database)
+        self.tokens, self._grants = Tokens(database), Grants(database)
         self._exposure = exposure
         #: By endpoint, the least role and the least scope of a token.
         self.roles: dict[str, str] = {}
@@ -117,6 +118,7 @@ class Visitors:
             abort(403, f"A token of the scope {scope} does not allow this.")
         if is_change and bearer is None and not self._has_csrf(g.session):
             abort(403, "The form is too old: reload the page.")
+        g.hidden = self._grants.hidden(g.session.user)
         return None
 
     def _bearer(self) -> tuple[Session | None, str]:
@@ -143,6 +145,16 @@ def is_program() -> bool:
 def session() -> Session:
     """Return the session of the request; only pages with a role may ask."""
     found: Session = g.session
+    return found
+
+
+def hidden() -> Hidden:
+    """
+    Return the projects that the user of the request may not see.
+
+    There are none outside of requests: a stream of events was looked at when it began.
+    """
+    found: Hidden = g.get("hidden", NOTHING_HIDDEN) if has_request_context() else NOTHING_HIDDEN
     return found
 
 

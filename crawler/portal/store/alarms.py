@@ -13,20 +13,31 @@ class Alarm:
     subject: str
     text: str
     since: float
+    #: The name of the project that it is about; "" if it is about none.
+    project: str = ""
+
+
+_SELECT = "SELECT id, subject, text, since, project FROM alarm"
 
 
 class Alarms:
+    kind = "alarm"
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def open(self) -> list[Alarm]:
-        query = "SELECT id, subject, text, since FROM alarm WHERE seen_by IS NULL ORDER BY id DESC"
-        return [Alarm(*row) for row in self._database.rows(query)]
+        rows = self._database.rows(f"{_SELECT} WHERE seen_by IS NULL ORDER BY id DESC")
+        return [Alarm(*row) for row in rows]
 
-    def add(self, subject: str, text: str, now: float) -> None:
+    def find(self, alarm: int) -> Alarm | None:
+        row = self._database.row(f"{_SELECT} WHERE id = ?", alarm)
+        return None if row is None else Alarm(*row)
+
+    def add(self, subject: str, text: str, now: float, project: str = "") -> None:
         """Raise an alarm; the same one is raised once."""
-        query = "INSERT OR IGNORE INTO alarm (subject, text, since) VALUES (?, ?, ?)"
-        self._database.change(query, subject, text, now)
+        query = "INSERT OR IGNORE INTO alarm (subject, text, since, project) VALUES (?, ?, ?, ?)"
+        self._database.change(query, subject, text, now, project)
 
     def see(self, alarm: int, *, who: str, now: float) -> None:
         with self._database.transaction():

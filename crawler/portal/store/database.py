@@ -79,6 +79,10 @@ _MIGRATIONS = (
     );
     CREATE INDEX run_by_end ON run (ended);
     """,
+    """
+    ALTER TABLE project ADD COLUMN grants TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE alarm ADD COLUMN project TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

@@ -21,7 +21,11 @@ UNDER_WAY = ("asked", "fetching", "building", "checking")
 
 @dataclass(frozen=True)
 class Project:
-    """*login* is "", "password" (also for tokens) or "key": how git signs in."""
+    """
+    *login* is "", "password" (also for tokens) or "key": how git signs in.
+
+    *grants* are the names of those who may see and use it besides admins; everybody if empty.
+    """
 
     id: int
     name: str
@@ -29,6 +33,12 @@ class Project:
     login: str
     user: str
     pattern: str
+    grants: tuple[str, ...] = ()
+
+    @property
+    def project(self) -> str:
+        """Its own name, as tasks, runs and alarms of a project have it."""
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -85,9 +95,9 @@ class Projects:
         with self._database.transaction():
             sealed = self._box.seal(secret, f"project {project.name}")
             number = self._database.change(
-                "INSERT INTO project (name, url, login, user, pattern, secret, hook)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                *(project.name, project.url, project.login, project.user, project.pattern, sealed),
+                "INSERT INTO project (name, url, login, user, pattern, grants, secret, hook)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                *(project.name, *_values(project), sealed),
                 self._box.seal(secrets.token_urlsafe(32), f"hook {project.name}"),
             )
             self._database.audit(now, who, f"added project {project.name}")
@@ -104,14 +114,18 @@ class Projects:
         with self._database.transaction():
             if self.find(before.id) != before:
                 raise StateError("somebody else has changed the project meanwhile")
-            query = "UPDATE project SET url = ?, login = ?, user = ?, pattern = ? WHERE id = ?"
-            values = (after.url, after.login, after.user, after.pattern, before.id)
-            self._database.change(query, *values)
+            query = (
+                "UPDATE project SET url = ?, login = ?, user = ?, pattern = ?, grants = ?"
+                " WHERE id = ?"
+            )
+            self._database.change(query, *_values(after), before.id)
             if secret is not None:
                 sealed = self._box.seal(secret, f"project {before.name}")
                 query = "UPDATE project SET secret = ? WHERE id = ?"
                 self._database.change(query, sealed, before.id)
-            self._database.audit(now, who, f"changed project {before.name}")
+            self._database.audit(
+                now, who, f"changed project {before.name}{_regranted(before, after)}"
+            )
 
     def remove(self, project: Project, *, now: float, who: str) -> None:
         with self._database.transaction():
@@ -224,7 +238,21 @@ class Versions:
 
 def _project(row: sqlite3.Row) -> Project:
     names = ("id", "name", "url", "login", "user", "pattern")
-    return Project(*(row[name] for name in names))
+    grants = tuple(json.loads(row["grants"]))
+    return Project(**{name: row[name] for name in names}, grants=grants)
+
+
+def _values(project: Project) -> tuple[str, ...]:
+    """Return what is stored of a project besides its name and its secrets."""
+    grants = json.dumps(project.grants)
+    return (project.url, project.login, project.user, project.pattern, grants)
+
+
+def _regranted(before: Project, after: Project) -> str:
+    """Return what the audit says about grants that have changed; "" if they have not."""
+    if before.grants == after.grants:
+        return ""
+    return f": it is for {', '.join(after.grants) or 'everybody'}"
 
 
 def _version(row: sqlite3.Row) -> BuiltVersion:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from .database import Database
+from .grants import NOTHING_HIDDEN, Hidden, without
 from .tasks import Task
 
 #: The states of a run that is not over.
@@ -40,6 +41,11 @@ class Run:
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE
+
+    @property
+    def project(self) -> str:
+        """The name of the project that its spider is from; "" if it is from none."""
+        return Task.from_json(self.spec).project
 
 
 class Runs:
@@ -74,10 +80,11 @@ class Runs:
     def of_task(self, task: int, most: int = 50) -> list[Run]:
         return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
 
-    def page(self, task: int, before: int, most: int) -> list[Run]:
+    def page(self, task: int, before: int, most: int, hidden: Hidden = NOTHING_HIDDEN) -> list[Run]:
         """Return the last runs, of one task and before one run unless these are 0."""
-        where = "WHERE (task = ?1 OR ?1 = 0) AND (id < ?2 OR ?2 <= 0)"
-        return self._all(f"{where} ORDER BY id DESC LIMIT ?3", task, before, most)
+        rest, values = without(hidden)
+        where = f"WHERE (task = ?1 OR ?1 = 0) AND (id < ?2 OR ?2 <= 0) {rest}"
+        return self._all(f"{where} ORDER BY id DESC LIMIT ?", task, before, *values, most)
 
     def ask(
         self,

@@ -18,6 +18,7 @@ from ...feed import check_feed
 from ...report.gates import Gate
 from ...settings import Settings
 from .database import Database
+from .grants import NOTHING_HIDDEN, Hidden, without
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 #: A file in the directory of a run, by its name alone.
@@ -79,6 +80,11 @@ class Task:
         return {name: text for name, text in found.items() if text}
 
     @property
+    def project(self) -> str:
+        """The name of the project that its spider is from; "" if it is from none."""
+        return self.source.partition("@")[0]
+
+    @property
     def tzinfo(self) -> ZoneInfo:
         return ZoneInfo(self.zone)
 
@@ -109,10 +115,11 @@ class Tasks:
     def all(self) -> list[Task]:
         return [_task(row) for row in self._database.rows("SELECT * FROM task ORDER BY name")]
 
-    def page(self, name: str, after: str, most: int) -> list[Task]:
+    def page(self, name: str, after: str, most: int, hidden: Hidden = NOTHING_HIDDEN) -> list[Task]:
         """Return tasks by name: those that have *name* in theirs, and come behind *after*."""
-        query = "SELECT * FROM task WHERE instr(name, ?) AND name > ? ORDER BY name LIMIT ?"
-        return [_task(row) for row in self._database.rows(query, name, after, most)]
+        rest, values = without(hidden)
+        query = f"SELECT * FROM task WHERE instr(name, ?) AND name > ? {rest} ORDER BY name LIMIT ?"  # noqa: S608
+        return [_task(row) for row in self._database.rows(query, name, after, *values, most)]
 
     def find(self, task: int) -> Task | None:
         row = self._database.row("SELECT * FROM task WHERE id = ?", task)
