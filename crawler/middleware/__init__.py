@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .download.digest_auth import DigestAuth
     from .download.headers import DefaultHeaders, UserAgent
     from .download.http_cache import HttpCache
+    from .download.meta_refresh import MetaRefresh
     from .download.proxies import DefaultProxy, ProxyPool
     from .download.referer import Referer
     from .download.response_filters import ContentTypes, MaxSize
@@ -53,6 +54,7 @@ __all__ = [
     "HttpError",
     "ItemIds",
     "MaxSize",
+    "MetaRefresh",
     "MiddlewareError",
     "Middlewares",
     "NewsFeedLinkExtractor",
@@ -88,6 +90,7 @@ __getattr__ = lazy_names(
         "HttpError": "spider.contract",
         "ItemIds": "spider.item_ids",
         "MaxSize": "download.response_filters",
+        "MetaRefresh": "download.meta_refresh",
         "MiddlewareError": "download.contract",
         "Middlewares": "download.chain",
         "NewsFeedLinkExtractor": "spider.link_extractors",
