@@ -8,6 +8,8 @@ import pytest
 
 from crawler.testing import LoopbackSite
 
+from ..cli.conftest import crawler
+
 PAGES = {"/": '<title>t</title><a href="/a">a</a>', "/a": "<title>a</title>"}
 SPIDER = """
 import os
@@ -76,9 +78,9 @@ def check_lock(job):
     ],
 )
 def test_a_crawl_does_not_write_into_its_own_files(site, tmp_path, closed, analyzers):
-    command = (*CRAWLER, "run", "spider.py", *QUICK, "--analyzers", analyzers)
+    command = ("run", "spider.py", *QUICK, "--analyzers", analyzers, "-O", "out.jsonl")
 
-    code, err = run_with_closed(*closed, args=(*command, "-O", "out.jsonl"), cwd=tmp_path)
+    code, err = run_with_closed(*closed, args=(*CRAWLER, *command), cwd=tmp_path)
 
     assert code == 0, err
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -86,8 +88,8 @@ def test_a_crawl_does_not_write_into_its_own_files(site, tmp_path, closed, analy
     check_lock(tmp_path / "job")
     marker = (tmp_path / "job" / "state.marker").read_bytes()
     assert b"printed" not in marker
-    again, err = run_with_closed(args=(*command, "-O", "out.jsonl"), cwd=tmp_path)
-    assert (again, "damaged" in err) == (0, False), err
+    again = crawler(*command, cwd=tmp_path)
+    assert (again.returncode, "damaged" in again.stderr) == (0, False), again.stderr
 
 
 @pytest.mark.parametrize("closed", [(1,), (0, 1)], ids=str)
