@@ -22,9 +22,12 @@ crawl: $(RUN)    ## crawl a real site: make crawl URL=https://example.org
 	@test -n "$(URL)" || { echo "usage: make crawl URL=https://example.org" >&2; exit 2; }
 	@$(BIN)/crawler crawl "$(URL)" $(ARGS)
 
-# The type checker uses one core: it runs beside the tests.
+# The type checker uses one core: it runs beside the tests. In a fresh clone one process compiles
+# the tests first, so that the workers, which start together, do not each compile them all.
 test: lint       ## lint, type-check, and run the tests; only some: make test ARGS=tests/feed
-	@$(BIN)/mypy & types=$$!; $(PYTEST) -m "not long and not fuzz" $(ARGS); tests=$$?; \
+	@$(BIN)/mypy & types=$$!; \
+		test -d tests/__pycache__ || $(BIN)/python -m pytest -q --collect-only $(ARGS) > /dev/null; \
+		$(PYTEST) -m "not long and not fuzz" $(ARGS); tests=$$?; \
 		wait $$types && exit $$tests
 
 test-long: $(DEV) ## run soak and stress tests, and draw more examples for property tests
