@@ -16,6 +16,10 @@ CTRL_C = b"\x03"
 #: Colours are 30 to 49 and 90 to 107, alone or among other attributes.
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d|10[0-7])(?:;\d+)*m")
 PWNED = "\x1b]0;pwned\x07"
+PWNED_PAGES = {
+    "/": f'<title>{PWNED}</title><a href="/{PWNED}">x</a><a href="/coded">y</a>',
+    "/coded": Reply(headers={"Content-Encoding": PWNED.replace("\x07", "\x9b")}, body="x"),
+}
 
 
 class Endless(dict):
@@ -255,11 +259,7 @@ def test_a_closed_stderr_does_not_end_a_crawl(endless, tmp_path):
 
 @pytest.mark.parametrize("analyzers", ["0", "1"])
 def test_text_of_a_page_is_escaped_on_a_terminal(terminal, tmp_path, analyzers):
-    pages = {
-        "/": f'<title>{PWNED}</title><a href="/{PWNED}">x</a><a href="/coded">y</a>',
-        "/coded": Reply(headers={"Content-Encoding": PWNED.replace("\x07", "\x9b")}, body="x"),
-    }
-    with LoopbackSite(pages) as site:
+    with LoopbackSite(PWNED_PAGES) as site:
         (tmp_path / "careless.py").write_text(
             f"""
 import logging
@@ -285,17 +285,27 @@ class Careless(Spider):
         assert crawl.wait() == 1
         verbose = terminal(*run, "-v", "--job", "again")
         assert verbose.wait() == 1
-        page = terminal("fetch", site.url())
-        assert page.wait() == 0
-        headers = terminal("fetch", site.url("/coded"), "--headers")
-        headers.wait()
 
     assert r"WARNING careless: title is \x1b]0;pwned\x07" in crawl.shown
     assert r"ERROR careless: caught: OSError: \x1b]0;pwned\x07" in crawl.shown
     assert r"ValueError: \x1b]0;pwned\x07" in crawl.shown
     assert "Traceback" not in crawl.shown
     assert "Traceback" in verbose.shown
+    check_harmless(crawl, verbose)
+
+
+def test_a_page_that_is_fetched_is_escaped_on_a_terminal(terminal):
+    with LoopbackSite(PWNED_PAGES) as site:
+        page = terminal("fetch", site.url())
+        assert page.wait() == 0
+        headers = terminal("fetch", site.url("/coded"), "--headers")
+        headers.wait()
+
     assert r"<title>\x1b]0;pwned\x07</title>" in page.shown
-    for screen in (crawl, verbose, page, headers):
+    check_harmless(page, headers)
+
+
+def check_harmless(*screens):
+    for screen in screens:
         assert "\x1b]" not in screen.shown
         assert "\x9b" not in screen.shown

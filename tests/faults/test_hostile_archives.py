@@ -292,7 +292,7 @@ def linked(number):
 
 @pytest.mark.parametrize("records", [many, linked])
 def test_the_number_of_records_costs_time_but_no_memory(open_bytes, records):
-    few, lots = records(1500), records(3000)
+    few, lots = records(500), records(1000)
 
     assert costs_at_most(3, lambda: open_bytes(lots), lambda: open_bytes(few))
     assert memory_of(lambda: open_bytes(lots)) < memory_of(lambda: open_bytes(few)) + len(lots)

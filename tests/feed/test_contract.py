@@ -98,7 +98,7 @@ def test_a_late_field_is_not_lost(kind, home):
 
 
 def test_records_may_have_many_fields_and_no_two_the_same(kind, home):
-    records = [{f"field {n}": n, f"other {n}": "x"} for n in range(510)]
+    records = [{f"field {n}": n, f"other {n}": "x"} for n in range(260)]
 
     kind.write(home, records)
 
@@ -154,7 +154,7 @@ records = st.lists(
             'odd "name"\r\n, \'': plain_text,
         },
     ).filter(bool),
-    max_size=12,
+    max_size=6,
 )
 
 

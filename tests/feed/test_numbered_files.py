@@ -86,7 +86,7 @@ def test_a_series_without_records_has_no_files(kind, home):
 
 
 steps = st.lists(
-    st.sampled_from(["write", "write", "write", "commit", "kill", "stop"]), max_size=25
+    st.sampled_from(["write", "write", "write", "commit", "kill", "stop"]), max_size=16
 )
 
 

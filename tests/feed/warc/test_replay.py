@@ -107,9 +107,9 @@ def test_header_fields_keep_their_bytes(path):
 
 
 def test_an_archive_torn_at_any_byte_gives_what_is_whole(path):
-    write(path, page("/1", b"one" * 50))
+    write(path, page("/1", b"one"))
     whole = path.stat().st_size
-    write(path, page("/2", b"two" * 50), append=True)
+    write(path, page("/2", b"two"), append=True)
     content = path.read_bytes()
     ends = [record.end for record in reader.records(content)]
 
@@ -118,9 +118,9 @@ def test_an_archive_torn_at_any_byte_gives_what_is_whole(path):
         with WarcSite(path) as site:
             before = max(one for one in ends if one <= end)
             assert site.torn == (None if before == end else before)
-            assert site(Request(URL + "1")).body == b"one" * 50
+            assert site(Request(URL + "1")).body == b"one"
             if len(site) == 2:
-                assert site(Request(URL + "2")).body == b"two" * 50
+                assert site(Request(URL + "2")).body == b"two"
 
 
 def test_what_is_no_archive_is_an_error(path):
