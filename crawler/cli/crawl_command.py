@@ -65,9 +65,8 @@ def crawl_and_exit(
     if options.report is not None:
         checked_report(options.report)
     page = None if options.live is None else open_live_page(options.live)
-    job, feeds = open_job(options, name, records)
+    job, feeds = open_job(options, name, records, program)
     with job, page or nullcontext():
-        job.program = program
         code = run_and_report(
             spider,
             job,

@@ -28,7 +28,9 @@ def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
     return gates if min_items is None else [*gates, Gate.at_least(min_items)]
 
 
-def open_job(options: CrawlOptions, name: str, records: str) -> tuple[Job, list[Feed]]:
+def open_job(
+    options: CrawlOptions, name: str, records: str, program: str
+) -> tuple[Job, list[Feed]]:
     """
     Open the directory that --job names, or the one of *name*, and the outputs.
 
@@ -45,6 +47,7 @@ def open_job(options: CrawlOptions, name: str, records: str) -> tuple[Job, list[
         Job.clear(path)
     with ExitStack() as on_error:
         job = on_error.enter_context(Job(path))
+        job.program = program
         if options.retry_failed is not None:
             reasons = list(filter(None, options.retry_failed.split(",")))
             _name_others(path, reasons)

@@ -79,8 +79,9 @@ class Job:
         return self.outputs.open_archive(path)
 
     def check_outputs(self, specs: Iterable[str]) -> None:
-        """Raise JobError if *specs* are not the outputs that the records have gone to until now."""
+        """Raise JobError if *specs* are not the outputs that the job has written so far."""
         if self.has_begun:
+            self._check_owner(read_about(self.path), {"program": self.program})
             self.outputs.check(specs)
 
     def begin(self, about: Mapping[str, Any]) -> None:
@@ -96,18 +97,22 @@ class Job:
                 f"{self.path} has {ABOUT}, but the state of that job is gone: put {STATE} and the "
                 "files beside it back, name another directory with --job, or start over with --fresh"
             )
-        for what, name in (("the spider ", "spider"), ("", "program")):
-            if before.get(name) and about[name] and before[name] != about[name]:
-                raise JobError(
-                    f"{self.path} is a job of {what}{before[name]!r}, not of {about[name]!r}: "
-                    "name another directory with --job, or start over with --fresh"
-                )
+        self._check_owner(before, about)
         self.changes = list(_changes(before, json.loads(json.dumps(about, default=str))))
         self.journal.commits.flush(anyway=True)
         draft = self.path / f".{ABOUT}.draft"
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(about, indent=2, default=str) + "\n")
         draft.replace(self.path / ABOUT)
+
+    def _check_owner(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Raise JobError if *about* names another spider, or other arguments of it, than *before*."""
+        for what, name in (("the spider ", "spider"), ("", "program")):
+            if before.get(name) and about.get(name) and before[name] != about[name]:
+                raise JobError(
+                    f"{self.path} is a job of {what}{before[name]!r}, not of {about[name]!r}: "
+                    "name another directory with --job, or start over with --fresh"
+                )
 
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:
         """Call *on_failure* when nothing can be written any more."""

@@ -57,15 +57,16 @@ class JobOutputs:
         return self.archive
 
     def check(self, specs: Iterable[str]) -> None:
-        """Raise JobError if *specs* are not the outputs that the records have gone to until now."""
+        """Raise JobError if *specs* are not the outputs that the job has written so far."""
         wanted = {self._name(spec) for spec in specs}
         if wanted == set(self._ends):
             return
         lacking = ", ".join(sorted(wanted - set(self._ends)))
-        before = ", ".join(sorted(self._ends)) or "no file"
+        before = ", ".join(sorted(self._ends)) or "stdout"
+        would_lack = f", and {lacking} would not have those records" if lacking else ""
         raise JobError(
-            f"{self._home} has written to {before} until now{lacking and f', and {lacking} would lack that'}: "
-            f"name the same files again, start over with --fresh, or use another directory (--job)"
+            f"the job {self._home} has written its records to {before} so far{would_lack}: "
+            "name the same outputs again, start over with --fresh, or use another directory (--job)"
         )
 
     def keep(self, item: Item) -> None:

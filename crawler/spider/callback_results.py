@@ -8,8 +8,8 @@ from typing import Any
 from ..data import Request, is_item
 
 _NOTHING_TO_AWAIT = (
-    "an async callback cannot await anything here: no event loop runs. Call self.fetch(url) "
-    "instead, without await: only this callback waits for it, and gevent.sleep(seconds) to wait"
+    "an async callback cannot await anything here: no event loop runs. Write self.fetch(url) and "
+    "gevent.sleep(seconds) without await: other callbacks run meanwhile"
 )
 
 

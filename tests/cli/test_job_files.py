@@ -164,8 +164,8 @@ def test_a_job_continues_only_with_the_files_it_has_written(linked, tmp_path):
     same = crawler(*command, "-O", "one.jsonl", cwd=tmp_path)
 
     assert (other.returncode, none.returncode, same.returncode) == (6, 6, 0)
-    assert "two.jsonl would lack that: name the same files again" in other.stderr
-    assert "one.jsonl until now: name the same files again" in none.stderr
+    assert "two.jsonl would not have those records: name the same outputs again" in other.stderr
+    assert "one.jsonl so far: name the same outputs again" in none.stderr
     assert "start over with --fresh" in none.stderr
     assert (tmp_path / "two.jsonl").read_text() == "precious\n"
     assert len(records(tmp_path / "one.jsonl")) == 13
@@ -196,7 +196,7 @@ def test_the_job_of_another_spider_is_refused(linked, tmp_path):
     done = crawler("run", "B.py", "--job", "one", cwd=tmp_path)
 
     assert done.returncode == 6
-    assert "one is a job of the spider 'a', not of 'b'" in done.stderr
+    assert "one is a job of 'A.py:A', not of 'B.py:B'" in done.stderr
 
 
 def test_other_arguments_are_another_job(titles, tmp_path):
@@ -213,7 +213,7 @@ def test_a_directory_keeps_to_one_class_and_its_arguments(titles, tmp_path):
     args = ("--job", "one", "-s", "delay=0", "-O", "items.jsonl")
     crawler("run", "titles.py:Titles", "-a", "tag=x", *args, cwd=tmp_path)
 
-    other = crawler("run", "titles.py:Titles", "-a", "tag=y", *args, cwd=tmp_path)
+    other = crawler("run", "titles.py:Titles", "-a", "tag=y", *args[:-1], "y.csv", cwd=tmp_path)
 
     assert other.returncode == 6
     assert (
