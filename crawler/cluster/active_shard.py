@@ -47,6 +47,8 @@ class ActiveShard:
         self.on_ask: Callable[[str, dict[str, Any]], object] = _ignore
         #: Whether it is given back, so that another scheduler can have it.
         self.is_draining = False
+        #: Whether what its inbox had when it was loaded was read: strikes against its pages may be there.
+        self.is_caught_up = False
         #: The inbox entries that were read and are not committed, and the last one that was read.
         self.read: list[str] = []
         self.last_read = "0-0"
@@ -65,8 +67,12 @@ class ActiveShard:
 
     @property
     def may_take(self) -> bool:
-        """Whether requests may be taken; while it is given back, only as long as callbacks wait for some."""
-        return not self.is_draining or len(self.journal.awaited) > 0
+        """
+        Whether requests may be taken: not before its inbox was read once.
+
+        While it is given back, only as long as callbacks wait for some.
+        """
+        return self.is_caught_up and (not self.is_draining or len(self.journal.awaited) > 0)
 
     @property
     def taken(self) -> int:

@@ -124,8 +124,13 @@ class HeldShards:
 
     def strike(self, strikes: Iterable[Strike]) -> None:
         """Tell the shards of pages that a scheduler ended, or lost its leases, while it analysed them."""
-        for one in strikes:
-            gevent.spawn(self._send_strike, one)
+        gevent.spawn(self.send_strikes, list(strikes))
+
+    def send_strikes(self, strikes: Iterable[Strike]) -> None:
+        """Do what strike() does, and return when Redis has it."""
+        with suppress(RedisAway):  # this process ends
+            for one in strikes:
+                self._server.post(one.shard, {"strike": list(one)})
 
     def lose(self, number: int) -> None:
         """Note that another has the lease of the shard *number*."""
@@ -160,10 +165,6 @@ class HeldShards:
         self._server.call(
             "release", [keys.leases[shard.number], keys.changes], shard.token, shard.seq
         )
-
-    def _send_strike(self, strike: Strike) -> None:
-        with suppress(RedisAway):  # this process ends
-            self._server.post(strike.shard, {"strike": list(strike)})
 
     def _give_up(self, shard: ActiveShard) -> None:
         log.info("shard %d is given up: it is loaded anew from Redis", shard.number)

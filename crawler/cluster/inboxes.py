@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import gevent
 
@@ -27,15 +28,20 @@ class Inboxes:
 
     They are always read, unless a shard is being given back: admission is elastic, so two schedulers with full inboxes cannot
     block each other. *on_change* is called when the job's status, its schedulers or the shards that
-    are free may have changed.
+    are free may have changed, *on_caught_up* when a shard that was loaded may be taken from.
     """
 
     def __init__(
-        self, server: Server, shards: dict[int, ActiveShard], on_change: Callable[[], object]
+        self,
+        server: Server,
+        shards: dict[int, ActiveShard],
+        on_change: Callable[[], object],
+        on_caught_up: Callable[[], object],
     ) -> None:
         self._server = server
         self._shards = shards
         self._on_change = on_change
+        self._on_caught_up = on_caught_up
         self._last_change = "0-0"
         #: Whether a read waits for entries, of the shards that there were when it began.
         self._is_waiting = False
@@ -68,13 +74,23 @@ class Inboxes:
         changes = self._server.keys.changes.encode()
         after = {name: shard.last_read for name, shard in asked.items()}
         after[changes] = self._last_change
-        self._is_waiting = True
-        found = self._server.ask(lambda c: c.xread(after, count=_COUNT, block=_BLOCK))
+        behind = [shard for shard in shards if not shard.is_caught_up]
+        wait = None if behind else _BLOCK
+        self._is_waiting = not behind
+        found = dict(self._server.ask(lambda c: c.xread(after, count=_COUNT, block=wait)) or ())
         self._is_waiting = False
-        for name, some in found or ():
-            for entry, fields in some:
-                if name == changes:
-                    self._last_change = entry.decode()
-                    self._on_change()
-                elif not asked[name].is_dropped:
-                    asked[name].receive(entry.decode(), fields[b"links"])
+        for entry, _ in found.pop(changes, ()):
+            self._last_change = entry.decode()
+            self._on_change()
+        for name, some in found.items():
+            _receive(asked[name], some)
+        for shard in behind:
+            if len(found.get(names[shard.number].encode(), ())) < _COUNT:
+                shard.is_caught_up = True
+                self._on_caught_up()
+
+
+def _receive(shard: ActiveShard, entries: Iterable[Any]) -> None:
+    for entry, fields in entries:
+        if not shard.is_dropped:
+            shard.receive(entry.decode(), fields[b"links"])

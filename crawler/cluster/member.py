@@ -110,7 +110,7 @@ class Member:
         )
         self.quota = self._open_quota()
         reader = Server(self.server.url, record.keys, lambda: True)
-        self.inboxes = Inboxes(reader, held.active, self.leases.hurry)
+        self.inboxes = Inboxes(reader, held.active, self.leases.hurry, self._wakeup.wake)
         held.on_load = self._loaded
         held.on_forget = self._forgotten
         self.frontier = ClusterFrontier(
@@ -124,7 +124,7 @@ class Member:
         )
         self.frontier.on_quiet = self._note_quiet
         for strikes in strikes_of_the_dead(self._folder) if self._folder is not None else ():
-            held.strike(strikes)
+            held.send_strikes(strikes)
         return self.frontier
 
     def watch_failures(self, on_failure: Callable[[CrawlerError], object]) -> None:

@@ -1,12 +1,16 @@
 """A page that ends schedulers is analysed alone, and set aside the third time."""
 
 import os
+from contextlib import closing
 
 import gevent
 import pytest
+from gevent.event import Event
 
 from crawler.cluster.blob import pack, unpack
 from crawler.cluster.frontier import ClusterFrontier
+from crawler.cluster.inboxes import _COUNT, Inboxes
+from crawler.cluster.server import Server
 from crawler.cluster.strikes import MarkFile, Strike, Strikes, mark_of, strikes_of_the_dead
 from crawler.data import Request
 from crawler.frontier.hosts.wakeup import Wakeup
@@ -72,6 +76,32 @@ def test_strikes_are_kept_in_the_journal(one):
     assert one.open(0, "second").journal.strikes.numbers == {5: 1}
 
 
+def frontier_of(one):
+    options = {"wait_for_room": bool, "on_begin": bool, "on_close": bool}
+    return ClusterFrontier(one.shards, one._map, Wakeup(), may_take=str, **options)
+
+
+def test_a_shard_that_was_loaded_is_not_taken_from_before_its_strikes_are_read(one, server):
+    shard = one.open(0, "first")
+    shard.frontier.admit(Request("http://a.test/1"))
+    one.commits.write()
+    strike = {"strike": [mark_of(0, Request("http://a.test/1")), True]}
+    for _ in range(_COUNT + 1):  # more than one read has
+        one.server.post(0, strike)
+    frontier, caught_up = frontier_of(one), Event()
+
+    taking = gevent.spawn(frontier.take)
+    gevent.idle()
+    assert shard.taken == 0
+    reader = Server(server.url, one.record.keys, lambda: True)
+    with closing(Inboxes(reader, one.shards, bool, caught_up.set)):
+        caught_up.wait()
+
+    assert shard.journal.strikes.is_out(mark_of(0, Request("http://a.test/1")))
+    assert shard.may_take
+    taking.kill()
+
+
 def test_a_page_that_has_three_strikes_is_not_taken_any_more(one):
     shard = one.open(0, "first")
     for number in range(3):
@@ -80,15 +110,8 @@ def test_a_page_that_has_three_strikes_is_not_taken_any_more(one):
     for entry in range(3):
         shard.receive(f"{entry + 1}-0", pack([{"strike": [mark_of(0, bad), True]}]))
     shard.receive("4-0", pack([{"strike": [mark_of(0, suspect), True]}]))
-    frontier = ClusterFrontier(
-        one.shards,
-        one._map,
-        Wakeup(),
-        may_take=str,
-        wait_for_room=bool,
-        on_begin=bool,
-        on_close=bool,
-    )
+    shard.is_caught_up = True
+    frontier = frontier_of(one)
     dropped = []
     frontier.events.on_drop = lambda request, outcome: dropped.append((request.url, outcome.reason))
 
