@@ -3,7 +3,8 @@ What a cluster costs: CPU a page against one process with a job, and what its se
 
     crawler bench cluster --schedulers 1,2
 
-The server, the schedulers and the collector run on this machine, with the server of the site.
+The server, the schedulers and the collector run on this machine, with the server of the site. Memory is that of all keys of the
+job when all is collected; the CPU of the server is what it takes more than without work.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import gevent
 
 from ..cluster.embedded_server import EmbeddedServer
-from ..cluster.job_record import SHARDS_EACH, control_job, create_job
+from ..cluster.job_record import SHARDS_EACH, control_job, create_job, read_job
 from ..cluster.redis import connect
 from ..cluster.status import job_status
 from .crawl import OURS, crawled
@@ -42,6 +43,8 @@ _SMALLER = 4
 _CONCURRENCY = 64
 _TIMEOUT = 900.0
 _IDLE_SECONDS = 10.0
+#: Seconds in which a server without work is measured: what it takes then does not count for pages.
+_REST_SECONDS = 2.0
 #: The commands that only clients send: what runs inside scripts is counted by the server as well.
 _SENT = ("evalsha", "eval", "xread", "lindex", "blpop")
 _TARGET = "crawler.bench.contenders.cluster_crawl"
@@ -100,18 +103,19 @@ def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
         where = {"redis": server.url, "name": _JOB}
         pin(SERVER, server.pid or 0)
         site.counts()
-        before = _server_cost(server.url)
+        resting = _resting_share(server.url)
+        before, began = _server_cost(server.url), time.monotonic()
         crawling = [_child("work", where | {"url": site.shape.url(0)}) for _ in range(schedulers)]
         running = [gevent.spawn(one.run, _TIMEOUT) for one in crawling]
         measured: list[dict[str, Any]] = [one.get() for one in running]
         # Behind them: what keeps the other core busy as well makes their own work cost more.
         collected: dict[str, Any] = _child("collect", where).run(_TIMEOUT)
-        after = _server_cost(server.url)
+        after, took = _server_cost(server.url), time.monotonic() - began
         found, _ = site.counts()
         if found != site.shape.pages:
             raise BenchError(f"{found} of {site.shape.pages} pages were fetched")
         last = _last_commit(server.url)
-        stored = job_status(server.url, _JOB)
+        stored = _bytes(server.url) / job_status(server.url, _JOB)["urls"]["admitted"]
     seconds = max(one["seconds"] for one in measured)
     return {
         "pages": found,
@@ -119,9 +123,9 @@ def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
         "pages_per_second": found / seconds,
         "rss_mb": max(one["rss"] for one in measured),
         "collector_us": collected["cpu"] * 1e6,
-        "server_us": (after["cpu"] - before["cpu"]) * 1e6,
+        "server_us": (after["cpu"] - before["cpu"] - resting * took) * 1e6,
         "commands": after["commands"] - before["commands"],
-        "bytes": stored["redis_bytes"] / stored["urls"]["admitted"],
+        "bytes": stored,
         "finish_s": max(one["ended"] for one in measured) - last,
     }
 
@@ -158,6 +162,20 @@ def _server_cost(url: str) -> dict[str, float]:
         "cpu": used["used_cpu_sys"] + used["used_cpu_user"],
         "commands": sum(called.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in _SENT),
     }
+
+
+def _resting_share(url: str) -> float:
+    """Return the share of a core that a server without work takes."""
+    before = _server_cost(url)["cpu"]
+    gevent.sleep(_REST_SECONDS)
+    return (_server_cost(url)["cpu"] - before) / _REST_SECONDS
+
+
+def _bytes(url: str) -> int:
+    """Return what all keys of the job take in memory: not an estimate from a few entries of each."""
+    with closing(connect(url)) as client:
+        sizes = [client.memory_usage(key, samples=0) for key in read_job(url, _JOB).keys.all]
+    return sum(size or 0 for size in sizes)
 
 
 def _last_commit(url: str) -> float:
