@@ -120,12 +120,12 @@ SECTIONS = {
         Setting(
             "fingerprint",
             one_of("blake2b", "mmh3"),
-            "The hash by which URLs are recognized that were met before. blake2b has a secret key. mmh3 is faster, but a hostile page can hide another one with it. A job keeps the one that it began with.",
+            "The hash that recognizes URLs that were met before. blake2b has a secret key. mmh3 is faster, but a hostile page can hide another one with it. A job keeps the one that it began with.",
         ),
         Setting(
             "duplicate_filter",
             one_of(*DUPLICATE_FILTERS),
-            "How URLs are remembered that were met before. bloom takes 6 to 12 bytes of memory for each, and takes one of 10^9 new URLs for an old one. mmap is the same in mapped files in the job directory (needs the extra mmap). exact takes 100 bytes and makes no error. off fetches each link again, wherever it is found: set a depth or max_pages too.",
+            "How the crawl remembers the URLs that it has met. bloom takes 6 to 12 bytes of memory for each, and mistakes one of 10^9 new URLs for an old one. mmap is the same in mapped files in the job directory (needs the extra mmap). exact takes 100 bytes and makes no mistakes. off fetches each link again, wherever it is found: set a depth or max_pages too.",
         ),
     ),
     "Speed": (
@@ -210,7 +210,11 @@ SECTIONS = {
             SECONDS,
             "The first wait after a host answered 429, or 503 at several URLs, without Retry-After. It doubles each time.",
         ),
-        Setting("politeness.max_backoff", SECONDS, "The longest wait of these two."),
+        Setting(
+            "politeness.max_backoff",
+            SECONDS,
+            "The longest wait that politeness.backoff and politeness.throttle lead to.",
+        ),
         Setting("politeness.max_retry_after", SECONDS, "The longest Retry-After that is obeyed."),
         Setting(
             "politeness.max_crawl_delay",
@@ -329,12 +333,12 @@ SECTIONS = {
         Setting(
             "auth",
             one_of("basic", "digest"),
-            "How user and password are sent, which are given in a start URL, by HttpAuth or by --auth. digest (RFC 7616) never sends the password itself.",
+            "How the user and password of a start URL, of HttpAuth or of --auth are sent. digest (RFC 7616) never sends the password itself.",
         ),
         Setting(
             "referer",
             one_of("no", *POLICIES),
-            "What is sent of the URL of the page on which a link was found: a policy of the Referrer Policy standard. no sends nothing.",
+            "How much of the URL of the page with the link is sent: a policy of the Referrer Policy standard. no sends nothing.",
         ),
         Setting(
             "headers",
