@@ -30,7 +30,6 @@ port = int(sys.argv[1])
 """
 #: A server in another process, with its own memory and descriptors.
 SERVER = """
-from gevent import monkey; monkey.patch_all()
 import gevent
 from crawler.testing import LoopbackSite, Reply, faults
 site = LoopbackSite({pages}, addresses={addresses}).start()

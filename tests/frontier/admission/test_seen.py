@@ -173,7 +173,7 @@ def test_filters_are_added_when_the_last_is_full_each_twice_as_large(make_bloom)
     assert 15 < all_four / first < 18
 
 
-@pytest.mark.parametrize(("rate", "capacity"), [(1e-1, 200), (1e-2, 1000)])
+@pytest.mark.parametrize(("rate", "capacity"), [(1e-1, 200), (1e-2, 500)])
 def test_errors_stay_below_the_rate_however_often_it_grows(make_bloom, rate, capacity):
     seen = make_bloom(capacity=capacity, error_rate=rate)
     distinct = keys(127 * capacity)
