@@ -12,7 +12,6 @@ from ..store.users import Users
 from .builds import Builds
 from .git import wrong_url
 from .tag_pattern import wrong_pattern
-from .venv_builder import has_docker
 
 _LOGINS = ("", "password", "key")
 
@@ -25,7 +24,7 @@ class ProjectEditor:
         self._tasks, self._users = tasks, users
         self._clock = clock
 
-    def problems(self, given: Project, secret: str | None, builder: str = "venv") -> dict[str, str]:
+    def problems(self, given: Project, secret: str | None) -> dict[str, str]:
         """Return by field what is wrong with a project; a *secret* that is None is kept."""
         is_taken = any(
             one.name == given.name and one.id != given.id for one in self._projects.all()
@@ -37,7 +36,6 @@ class ProjectEditor:
             "secret": "it is needed to sign in" if given.login and secret == "" else "",
             "pattern": wrong_pattern(given.pattern),
             "grants": self.wrong_grants(given),
-            "builder": _wrong_builder(builder),
         }
         return {name: text for name, text in found.items() if text}
 
@@ -69,10 +67,3 @@ def _wrong_name(name: str, *, is_taken: bool) -> str:
     if not NAME.fullmatch(name):
         return "lower-case letters, digits, - and _ only"
     return f"there is a project {name!r} already" if is_taken else ""
-
-
-def _wrong_builder(builder: str) -> str:
-    if builder == "docker":
-        answers = "runs in Docker are not built yet" if has_docker() else "no Docker answers here"
-        return f"{answers}: choose venv"
-    return "" if builder == "venv" else "not a choice"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -70,15 +69,6 @@ def digest_of(source: Path) -> str:
         with path.open("rb") as file:
             total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
-
-
-def has_docker() -> bool:
-    """Return whether a Docker answers here."""
-    try:
-        done = subprocess.run(["docker", "version"], capture_output=True, timeout=10, check=False)  # noqa: S607
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def _wanted(source: Path) -> list[str]:

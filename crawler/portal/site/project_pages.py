@@ -8,6 +8,7 @@ from time import time
 from typing import Any
 
 from flask import Response, redirect, request
+from markupsafe import Markup
 from werkzeug.exceptions import Conflict, Forbidden, TooManyRequests
 
 from ...errors import StateError
@@ -17,8 +18,9 @@ from ..projects.project_editor import ProjectEditor
 from ..projects.tag_pattern import DEFAULT
 from ..projects.webhook import check_delivery
 from ..rendering import render
-from ..store.projects import Project
+from ..store.projects import UNDER_WAY, Project
 from .lookup import lookup, shown
+from .page_updates import PageUpdates
 from .visitor import PUBLIC, Route, session
 
 #: Bytes of a delivery, and deliveries a minute, at most.
@@ -31,6 +33,7 @@ class ProjectPages:
     def __init__(self, builds: Builds, editor: ProjectEditor) -> None:
         self._builds, self._projects = builds, builds.projects
         self._editor = editor
+        self._updates: PageUpdates[int] = PageUpdates(self._sections, self._is_over)
         self._arrived: defaultdict[str, deque[float]] = defaultdict(
             lambda: deque(maxlen=_MOST_A_MINUTE)
         )
@@ -46,6 +49,7 @@ class ProjectPages:
             Route(f"{one}/grants", "POST", self.grant, "admin"),
             Route(f"{one}/remove", "POST", self.remove, "admin"),
             Route("/versions/<int:version>/", "GET", self.version, "viewer"),
+            Route("/versions/<int:version>/events", "GET", self.events, "viewer"),
             Route("/versions/<int:version>/retry", "POST", self.retry, "operator"),
             Route("/alarms/<int:alarm>/seen", "POST", self.see, "operator"),
             Route("/hooks/<name>", "POST", self.hook, PUBLIC),
@@ -56,8 +60,7 @@ class ProjectPages:
 
     def add(self) -> Response | str:
         given, secret = _given()
-        builder = str(request.form.get("builder", "venv"))
-        if problems := self._editor.problems(given, secret, builder):
+        if problems := self._editor.problems(given, secret):
             return self._list(given, problems)
         number = self._editor.add(given, secret, session().user.name)
         return redirect(f"/projects/{number}/", 303)
@@ -114,9 +117,26 @@ class ProjectPages:
             "site/version.html",
             version=found,
             project=lookup(self._projects, found.project),
-            text=self._builds.log_end(found),
+            parts=self._sections(found.id),
+            is_under_way=found.state in UNDER_WAY,
             session=session(),
         )
+
+    def events(self, version: int) -> Response:
+        """Send the log of a build as it grows, until the build is over."""
+        seen = request.args.get("seen", "0")
+        found = lookup(self._builds.versions, version)
+        events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
+        return Response(events, mimetype="text/event-stream")
+
+    def _sections(self, version: int) -> dict[str, Markup]:
+        found = lookup(self._builds.versions, version)
+        values = {"version": found, "text": self._builds.log_end(found)}
+        names = ("status", "output")
+        return {name: Markup(render(f"build/{name}.html", **values)) for name in names}  # noqa: S704
+
+    def _is_over(self, version: int) -> bool:
+        return lookup(self._builds.versions, version).state not in UNDER_WAY
 
     def retry(self, version: int) -> Response:
         self._builds.versions.retry(lookup(self._builds.versions, version).id, time())

@@ -42,7 +42,13 @@ class RunApi:
         urls, rows = "URLs with an outcome and a reason.", "Records, if they are JSON Lines."
         return [
             Route(
-                all_runs, "GET", self.all, "viewer", last, RunsAnswer, ("task", "before", "most")
+                all_runs,
+                "GET",
+                self.all,
+                "viewer",
+                last,
+                RunsAnswer,
+                ("task", "state", "before", "most"),
             ),
             Route(one, "GET", self.run, "viewer", "A run.", RunAnswer),
             Route(f"{one}/errors", "GET", self.errors, "viewer", by_line, ErrorsAnswer),
@@ -61,8 +67,9 @@ class RunApi:
 
     def all(self) -> Response:
         most = max(1, number_in_query("most", 50, _MOST))
-        before = request.args.get("before", 0, int)
-        runs = self._runs.page(request.args.get("task", 0, int), before, most, hidden())
+        before = number_in_query("before", 0, _LARGEST)
+        task, state = number_in_query("task", 0, _LARGEST), request.args.get("state", "")
+        runs = self._runs.page(before, most, task=task, state=state, hidden=hidden())
         older = runs[-1].id if len(runs) == most else 0
         return answer(RunsAnswer([self._of_run(run) for run in runs], older))
 

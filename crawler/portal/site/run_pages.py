@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Response, jsonify, redirect, request, send_file
 from werkzeug.exceptions import Conflict, NotFound
@@ -15,13 +16,16 @@ from ..rendering import SECTIONS, render, sections, why_page
 from ..runs.run_view import RunView
 from ..runs.steering import Steering
 from ..store.database import Database
-from ..store.runs import Runs
+from ..store.runs import STATES, Runs
 from ..store.tasks import Task, Tasks
-from .lookup import lookup
+from .api_input import number_in_query
+from .lookup import lookup, shown
 from .page_updates import PageUpdates
-from .visitor import Route, session
+from .visitor import Route, hidden, session
 
 _MOST_URL = 4000
+#: The number of runs on a page, and the largest number of one.
+_MOST, _LARGEST = 50, 1 << 62
 #: The buttons have the secret of a session, and updates are for all sessions.
 _UPDATED = tuple(name for name in SECTIONS if name != "controls")
 
@@ -37,6 +41,7 @@ class RunPages:
 
     def routes(self) -> list[Route]:
         return [
+            Route("/runs", "GET", self.all, "viewer"),
             Route("/runs/<int:run>/", "GET", self.page, "viewer"),
             Route("/runs/<int:run>/events", "GET", self.events, "viewer"),
             Route("/runs/<int:run>/why", "GET", self.why, "viewer"),
@@ -62,6 +67,23 @@ class RunPages:
                 query=("url",),
             ),
         ]
+
+    def all(self) -> str:
+        task = number_in_query("task", 0, _LARGEST)
+        before, state = number_in_query("before", 0, _LARGEST), request.args.get("state", "")
+        runs = self._runs.page(before, _MOST + 1, task=task, state=state, hidden=hidden())
+        names = {one.id: one.name for one in shown(self._tasks.all())}
+        older = {"task": task, "state": state, "before": runs[_MOST - 1].id} if runs[_MOST:] else {}
+        return render(
+            "site/runs.html",
+            runs=runs[:_MOST],
+            names=names,
+            task=task,
+            state=state,
+            states=STATES,
+            older=urlencode(older),
+            session=session(),
+        )
 
     def page(self, run: int) -> str:
         found = lookup(self._runs, run)

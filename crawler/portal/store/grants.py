@@ -33,4 +33,4 @@ def without(hidden: Hidden) -> tuple[str, list[str]]:
         return "", []
     source = "coalesce(json_extract(spec, '$.source'), '')"
     marks = ", ".join("?" * len(names))
-    return f"AND substr({source}, 1, instr({source}, '@')) NOT IN ({marks})", names
+    return f" AND substr({source}, 1, instr({source}, '@')) NOT IN ({marks})", names

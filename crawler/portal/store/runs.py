@@ -13,6 +13,7 @@ from .tasks import Task
 
 #: The states of a run that is not over.
 ACTIVE = ("queued", "running")
+STATES = (*ACTIVE, "finished", "stopped", "failed", "lost")
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,26 @@ class Runs:
     def of_task(self, task: int, most: int = 50) -> list[Run]:
         return self._all("WHERE task = ? ORDER BY number DESC LIMIT ?", task, most)
 
-    def page(self, task: int, before: int, most: int, hidden: Hidden = NOTHING_HIDDEN) -> list[Run]:
-        """Return the last runs, of one task and before one run unless these are 0."""
+    def page(
+        self,
+        before: int,
+        most: int,
+        *,
+        task: int = 0,
+        state: str = "",
+        hidden: Hidden = NOTHING_HIDDEN,
+    ) -> list[Run]:
+        """Return the last runs, before one and of one task or state unless these are 0 or ""."""
+        # The plus keeps the index by state away from runs of a task: it has another order.
+        of_state = "+state = ?" if task else "state = ?"
+        wanted = {"id < ?": before, "task = ?": task, of_state: state}
+        given = {condition: value for condition, value in wanted.items() if value}
         rest, values = without(hidden)
-        where = f"WHERE (task = ?1 OR ?1 = 0) AND (id < ?2 OR ?2 <= 0) {rest}"
-        return self._all(f"{where} ORDER BY id DESC LIMIT ?", task, before, *values, most)
+        where = " AND ".join(["TRUE", *given]) + rest
+        # The runs of a task have an index by number, which grows with the id.
+        order = "number" if task else "id"
+        query = f"WHERE {where} ORDER BY {order} DESC LIMIT ?"
+        return self._all(query, *given.values(), *values, most)
 
     def ask(
         self,

@@ -118,7 +118,7 @@ class Tasks:
     def page(self, name: str, after: str, most: int, hidden: Hidden = NOTHING_HIDDEN) -> list[Task]:
         """Return tasks by name: those that have *name* in theirs, and come behind *after*."""
         rest, values = without(hidden)
-        query = f"SELECT * FROM task WHERE instr(name, ?) AND name > ? {rest} ORDER BY name LIMIT ?"  # noqa: S608
+        query = f"SELECT * FROM task WHERE instr(name, ?) AND name > ?{rest} ORDER BY name LIMIT ?"  # noqa: S608
         return [_task(row) for row in self._database.rows(query, name, after, *values, most)]
 
     def find(self, task: int) -> Task | None:

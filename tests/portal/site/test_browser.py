@@ -157,7 +157,7 @@ def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
 
 
 def test_the_pages_can_be_used_by_everybody(portal, users, browser):
-    task = Task("t", urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
+    task = Task("w" * 64, urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
     number = Tasks(portal._database).save(task, now=0, who="x")
     portal.runner._start_queued = lambda: None
     run = Runs(portal._database).ask(Tasks(portal._database).find(number), now=0, who="x")
@@ -174,12 +174,12 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     project = projects.find(projects.add(given, "", now=0, who="x"))
     portal.builds.step = lambda: None
     portal.builds.versions.ask(project, "1.0", "v1.0", "c", 1)
-    portal.builds.alarms.add("shop 1.0", "moved", 1.0)
+    portal.builds.alarms.add("W" * 200, "moved", 1.0)
     [user, *_] = portal._visitors.users.all()
     portal._visitors.tokens.add(user, "n" * 64, "read", days=1, now=1.0)
     tab.set_viewport_size({"width": 360, "height": 800})
 
-    routes = ("", f"tasks/{number}/", f"runs/{run}/log", "users", "tokens", "projects")
+    routes = ("", "runs", f"tasks/{number}/", f"runs/{run}/log", "users", "tokens", "projects")
     for route in (*routes, f"projects/{project.id}/", "versions/1/", "tasks/new"):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route

@@ -15,7 +15,6 @@ FORM = {
     "user": "anna",
     "secret": "s3same",
     "pattern": "release/{name}/{version}",
-    "builder": "venv",
 }
 
 
@@ -62,7 +61,6 @@ WRONG = [
     ("url", "--upload-pack=id", "https URL"),
     ("secret", "", "needed to sign in"),
     ("pattern", "{Release}:{Name}", "one {version} is needed"),
-    ("builder", "docker", "choose venv"),
     ("login", "magic", "not a choice"),
 ]
 
@@ -152,6 +150,25 @@ def test_a_project_that_a_task_uses_stays(portal, admin, shop):
     admin.post("/tasks/1/edit", task | more | {"spider": "", "urls": "http://127.0.0.1:9/"})
     assert admin.post("/projects/1/remove").status == 303
     assert json.loads(admin.ask("/api/v1/tasks").text)["tasks"][0]["source"] == ""
+
+
+def test_the_log_of_a_build_is_sent_as_it_grows(portal, viewer, shop):
+    portal.builds.step = lambda: None
+    portal.builds.versions.ask(shop, "1.0", "release/shop/1.0", "c", 1)
+    assert 'data-follow="yes"' in viewer.ask("/versions/1/").text
+    portal.builds.versions.set_state(1, "building")
+    path = portal.builds.path(portal.builds.versions.find(1))
+    path.mkdir(parents=True)
+    (path / "build.log").write_text(f"Collecting {HOSTILE}")
+    stream = gevent.spawn(viewer.ask, "/versions/1/events")
+    portal.builds.versions.set_state(1, "failed", "no wheel")
+
+    text = stream.get(timeout=120).text
+
+    assert "Collecting &lt;script&gt;" in text
+    assert "no wheel" in text
+    assert text.rstrip().endswith("event: end\ndata: {}")
+    assert 'data-follow=""' in viewer.ask("/versions/1/").text
 
 
 def test_builds_are_shown_and_tried_again(portal, operator, shop, repository):

@@ -100,3 +100,34 @@ def test_a_run_that_waits_can_be_taken_back(portal, operator):
     assert Runs(portal._database).find(1).state == "stopped"
     done = [row["what"] for row in portal._database.rows("SELECT what FROM audit")]
     assert "asked to stop t #1" in done
+
+
+def test_runs_are_shown_by_task_and_state(portal, task, viewer, program):
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    other = tasks.save(Task("other", urls=("http://127.0.0.1:9/",)), now=0, who="x")
+    numbers = [runs.ask(tasks.find(one), now=0, who="anna") for one in (task, other, task)]
+    runs.end(runs.find(numbers[0]), "failed", 1, now=1)
+
+    def shown(query):
+        text = viewer.ask(f"/runs?{query}").text
+        return [one for one in numbers if f'href="/runs/{one}/"' in text]
+
+    assert shown("") == numbers
+    assert shown(f"task={other}") == [numbers[1]]
+    assert shown(f"task={task}&state=failed") == [numbers[0]]
+    assert shown(f"before={numbers[2]}&state=queued") == [numbers[1]]
+    assert "No run is like this" in viewer.ask("/runs?state=%3Cimg").text
+    answer = json.loads(program("runs?state=failed").text)
+    assert [run["id"] for run in answer["runs"]] == [numbers[0]]
+
+
+def test_runs_are_shown_in_pages(portal, task, viewer):
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    for _ in range(51):
+        runs.ask(tasks.find(task), now=0, who="anna")
+
+    text = viewer.ask("/runs").text
+
+    assert 'href="/runs?task=0&amp;state=&amp;before=2"' in text
+    assert text.count('class="name"') == 50
+    assert "quotes #1<" in viewer.ask("/runs?task=0&state=&before=2").text

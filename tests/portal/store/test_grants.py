@@ -30,5 +30,5 @@ def test_a_page_of_tasks_or_runs_leaves_out_those_of_hidden_projects(database):
     hidden = frozenset({7, "shop"})
 
     assert [task.name for task in tasks.page("", "", 2, hidden)] == ["of-", "of-shop-2"]
-    assert [run.project for run in runs.page(0, 0, 2, hidden)] == ["shop-2", ""]
-    assert runs.page(2, 0, 2, hidden) == []
+    assert [run.project for run in runs.page(0, 2, hidden=hidden)] == ["shop-2", ""]
+    assert runs.page(0, 2, task=2, hidden=hidden) == []

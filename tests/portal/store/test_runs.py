@@ -75,3 +75,22 @@ def test_a_run_that_has_ended_is_not_active(database, saved):
     assert runs.active() == []
     [ended] = runs.of_task(task.id)
     assert (ended.state, ended.exit, ended.ended) == ("failed", 6, 5)
+
+
+def test_a_page_of_runs_is_found_by_an_index_whatever_is_asked_for(database, saved):
+    runs, task = Runs(database), saved()
+    for now in (1, 2, 3):
+        runs.ask(task, now=now, who="anna")
+    runs.end(runs.find(2), "failed", 5, now=4.0)
+    asked = [{}, {"task": task.id}, {"state": "failed"}, {"task": task.id, "state": "queued"}]
+    queries = []
+    database._connection.set_trace_callback(queries.append)
+
+    found = [[run.id for run in runs.page(3, 2, **each)] for each in asked]
+
+    database._connection.set_trace_callback(None)
+    assert found == [[2, 1], [2, 1], [2], [1]]
+    for query in queries:
+        plan = " ".join(row["detail"] for row in database.rows(f"EXPLAIN QUERY PLAN {query}"))
+        assert "SEARCH" in plan
+        assert "TEMP B-TREE" not in plan, (query, plan)
