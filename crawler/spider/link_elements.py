@@ -46,7 +46,9 @@ _REFRESH = re.compile(
 )
 #: Elements in which an empty URL means the page itself.
 _MAY_BE_EMPTY = frozenset({*ANCHORS, "form"})
-_CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:\s[^,]*+)?")
+#: A URL of a srcset, with what follows it. The last character of a srcset belongs to a URL: commas
+#: and blanks at its end would be read again for each of them.
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]*[^\t\n\f\r ,])(?:[\t\n\f\r ][^,]*+)?")
 #: What browsers strip from both ends of a URL: blanks and control characters.
 BLANKS = "".join(map(chr, range(33)))
 

@@ -45,6 +45,16 @@ def test_a_megabyte_takes_at_most_three_times_as_long_as_half_of_it(name, act):
     assert is_linear(act, PAGES[name], 500_000)
 
 
+@pytest.mark.parametrize("end", ["", "\v", "\N{NO-BREAK SPACE}"])
+def test_a_srcset_of_commas_is_read_in_linear_time(end):
+    def work(size):
+        text = f"<img srcset='x{',' * size}{end}'>".encode()
+        page = Page("http://site.test/", 200, {"content-type": "text/html"}, text)
+        assert list(page.links(tags="img"))
+
+    assert grows_linearly(work, 5000)
+
+
 @pytest.mark.parametrize("region", [{"restrict_css": "div"}, {"restrict_xpaths": "//div"}])
 def test_the_links_of_regions_inside_of_each_other_are_read_once(region):
     deep = 400

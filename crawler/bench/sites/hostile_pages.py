@@ -151,6 +151,7 @@ _XML_PAGES = {
     "news with attributes": HostilePage(
         " a#='b'", "<feed><entry><link", "/></entry></feed>", content_type=ATOM
     ),
+    "news with a long word in a tag": HostilePage("[", "<feed xml:a=b ", ">", content_type=ATOM),
     "news with bases inside bases": HostilePage(
         "<feed xml:base='a-rather-long-folder/'><entry><link href='#'/></entry>", content_type=ATOM
     ),
