@@ -120,7 +120,8 @@ class Unwritable(CrawlerError, ValueError):
         kind = value if isinstance(value, type) else type(value)
         super().__init__(
             f"{place} of the request for {url:.200} is {kind.__module__}.{kind.__qualname__}, which "
-            "JSON cannot represent: use text, numbers, and lists and dicts that nest 100 deep at most"
+            "JSON cannot represent: use text, numbers, lists and dicts (dict(item) for an item), which "
+            "may nest 100 deep"
         )
         self.place = place
         self.kind = kind

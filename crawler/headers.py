@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NoReturn
 
 _FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 
@@ -37,6 +38,12 @@ class Headers(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         return ", ".join(self._by_name()[name.lower()])
+
+    def __setitem__(self, name: str, _value: object) -> NoReturn:
+        raise TypeError(
+            "header fields cannot be changed: give headers= to the new request, or write "
+            f"request.replace(headers={{**request.headers, {name!r}: …}})"
+        )
 
     def __iter__(self) -> Iterator[str]:
         names: dict[str, str] = {}

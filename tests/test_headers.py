@@ -15,6 +15,11 @@ def test_header_names_compare_without_regard_to_case():
         headers["Missing"]
 
 
+def test_a_change_is_an_error_that_names_the_remedy():
+    with pytest.raises(TypeError, match=r"request\.replace\(headers=.*'X-Key'"):
+        Headers()["X-Key"] = "1"
+
+
 def test_a_field_given_twice_reads_as_one_and_can_be_had_apart():
     headers = Headers([("Set-Cookie", "a=1"), ("X", "y"), ("set-cookie", "b=2")])
 

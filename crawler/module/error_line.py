@@ -14,6 +14,8 @@ _NOT_THE_USERS = (
     "<frozen ",
     "src/gevent/",
 )
+#: The code that dataclasses and attrs write: a line of it tells nothing, if there is another one.
+_GENERATED = ("<string>", "<attrs generated")
 #: The characters of a traceback that are kept: its beginning and its end say most.
 _TRACE_START, _TRACE_END = 1000, 3000
 
@@ -33,7 +35,7 @@ def line_of(error: BaseException) -> tuple[str, int] | None:
         frames = [(frame.f_code.co_filename, line) for frame, line in walked]
         own = [frame for frame in frames if not frame[0].startswith(_NOT_THE_USERS)]
         if own:
-            return own[-1]
+            return ([frame for frame in own if not frame[0].startswith(_GENERATED)] or own)[-1]
     return None
 
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from crawler import Request
 from crawler.module.error_line import line_of, trace_of
 
 
@@ -24,6 +25,15 @@ def test_it_is_the_innermost_line_of_the_users_code():
     assert line_of(caught(fail)) == LINE
     file, line = line_of(caught(json.loads, "{"))
     assert (file, line == LINE[1]) == (__file__, False)
+
+
+def test_code_that_a_dataclass_has_written_is_not_the_users():
+    request = Request("http://site.test/")
+
+    def assign():
+        request.priority = 1
+
+    assert line_of(caught(assign)) == (__file__, assign.__code__.co_firstlineno + 1)
 
 
 def test_it_is_found_in_a_group_and_in_the_cause_of_an_error_without_a_traceback():
