@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from .recent_numbers import RecentNumbers
 
@@ -58,17 +57,9 @@ class Chains:
             return False
         return self._variants.add(_without_ids(url)) > self._longest
 
-    def add_all(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Count many URLs, of which a row begins with the id, URL, depth and the page it was found on."""
-        shallow, page, ids = self._shallow, self._page, self._ids
-        for row in rows:
-            found_on = row[3]
-            if found_on != page and found_on is not None:
-                page = found_on
-                ids = self._ids_of(page)
-            # The others count nothing: they are not deep, and their page has no ids.
-            if ids or row[2] > shallow:
-                self.add(row[1], row[2], found_on)
+    def may_count(self, pages: Iterable[str], deepest: int) -> bool:
+        """Return whether add() may count a URL that was found on one of *pages*, at most so deep."""
+        return deepest > self._shallow or any(map(self._ids_of, dict.fromkeys(pages)))
 
     def _has_new_id(self, url: str, page: str) -> bool:
         """Return whether *url* has an id where *page* has another one."""

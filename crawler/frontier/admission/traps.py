@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple, Self
 
 from ...errors import InvalidURL
 from ...url import host
@@ -48,6 +48,33 @@ MAX_CHAIN = 10_000
 
 #: How many sample URLs are kept for each reason.
 _SAMPLES = 3
+
+
+_Found = tuple[str, int, str | None]
+
+
+class UrlGroup(NamedTuple):
+    """
+    What is to be counted of some URLs that an earlier run let through.
+
+    *starts* are the URLs up to their paths, with the number of each; *pages* those that they were
+    found on; *with_form* at least the URLs that have one, by HAS_FORM. *one_by_one* gives each URL
+    with its depth and its page.
+    """
+
+    starts: Mapping[str, int]
+    pages: Sequence[str]
+    deepest: int
+    with_form: Sequence[str]
+    one_by_one: Callable[[], Iterable[_Found]]
+
+    @classmethod
+    def of(cls, found: Sequence[_Found]) -> Self:
+        """Make a group of URLs, each with its depth and the page it was found on."""
+        urls, depths, pages = zip(*found, strict=True) if found else ((), (), ())
+        starts = Counter(map(start_of, urls))
+        on = [page for page in pages if page is not None]
+        return cls(starts, on, max(depths, default=0), urls, lambda: found)
 
 
 class TrapGuard:
@@ -120,7 +147,7 @@ class TrapGuard:
             self._chains.add(url, depth, found_on)
         if self._hosts is None and self._max_pages is None:
             return
-        name = _host_of(_start_of(url))
+        name = _host_of(start_of(url))
         if not name:
             return
         if self._hosts is not None and name != self._last_host:
@@ -129,20 +156,16 @@ class TrapGuard:
         if self._max_pages is not None:
             self._count_page(name)
 
-    def count_all(self, chunks: Iterable[Sequence[Sequence[Any]]]) -> None:
-        """
-        Count many URLs as count() does, in less time.
-
-        Of each, a row begins with its id, URL, depth, the page it was found on, and HAS_FORM.
-        """
+    def count_all(self, groups: Iterable[UrlGroup]) -> None:
+        """Count many URLs as count() does, in less time."""
         starts: Counter[str] = Counter()
-        for rows in chunks:
-            for row in [row for row in rows if row[4]]:
-                self._count_form(row[1])
-            if self._chains is not None:
-                self._chains.add_all(rows)
-            if self._hosts is not None or self._max_pages is not None:
-                starts.update(_starts_of([row[1] for row in rows]))
+        for group in groups:
+            for url in group.with_form:
+                self._count_form(url)
+            if self._chains is not None and self._chains.may_count(group.pages, group.deepest):
+                for found in group.one_by_one():
+                    self._chains.add(*found)
+            starts.update(group.starts)
             if len(starts) > _MOST_STARTS:
                 self._count_starts(starts)
         self._count_starts(starts)
@@ -200,15 +223,9 @@ class TrapGuard:
         return f"<TrapGuard, {len(self._pages)} hosts, refused for {sorted(self.samples)}>"
 
 
-def _start_of(url: str) -> str:
+def start_of(url: str) -> str:
     """Return *url* up to its path."""
     return url[: url.find("/", _IN_HOST) + 1] or url
-
-
-def _starts_of(urls: list[str]) -> list[str]:
-    starts = [url[: url.find("/", _IN_HOST) + 1] for url in urls]
-    # A URL without a path is not canonical: others wrote it.
-    return starts if all(starts) else [_start_of(url) for url in urls]
 
 
 @lru_cache(maxsize=1 << 14)

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any
 
 import mmh3
@@ -16,13 +15,14 @@ from ...data import ids_above
 from ...errors import JobError
 from ..admission.fingerprint import SIZE, Fingerprint
 from ..admission.seen import CAPACITY, BloomSeen, Seen, make_seen
-from ..admission.traps import HAS_FORM, TrapGuard
+from ..admission.traps import TrapGuard, UrlGroup
 from ..budget import CUT_OFF
 from ..hosts.host import HostFacts
 from ..hosts.robots_cache import RobotsFacts
 from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .key_log import KeyLog
+from .plain_rows import PlainRows, plain_rows
 from .reopening import FailedPages, repair, requeue, retry, strike
 from .rows import SELECT, TURNED_AWAY, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
@@ -46,9 +46,6 @@ typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
 """
 #: The columns of SELECT, how a row ended, and whether it is strange.
 _ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects, ({_STRANGE}) FROM urls"  # noqa: S608
-#: What is needed of plain rows.
-_FEW_COLUMNS = f"SELECT id, url, depth, found_on, ({HAS_FORM}), status IS NULL FROM urls"  # noqa: S608
-_WAITS = itemgetter(5)
 #: How many rows wait for each host; quickly with the index.
 _BY_HOST = "SELECT host, count(*) FROM urls WHERE status IS NULL GROUP BY host"
 _BEFORE_ALL = -(2**63)
@@ -166,7 +163,7 @@ def _read_quickly(store: Store, reader: _Reader, *, keep: bool) -> None:
     plain = _PLAIN_DONE if keep else _PLAIN
     for some in _chunks(store, f"{_ROWS} WHERE NOT {plain} AND id > ? ORDER BY id"):
         reader.read(some)
-    reader.count_plain(_chunks(store, f"{_FEW_COLUMNS} WHERE {plain} AND id > ? ORDER BY id"))
+    reader.count_plain(plain_rows(store, plain))
 
 
 def _chunks(store: Store, query: str) -> Iterator[list[Values]]:
@@ -198,14 +195,14 @@ class _Reader:
     def see(self, keys: list[bytes]) -> None:
         self._found.seen.update(keys)
 
-    def count_plain(self, chunks: Iterable[list[Values]]) -> None:
+    def count_plain(self, groups: Iterable[PlainRows]) -> None:
         """Count rows of which some columns are enough: they are plain, and not kept in memory."""
-        self._traps.count_all(self._counted(chunks))
+        self._traps.count_all(self._counted(groups))
 
-    def _counted(self, chunks: Iterable[list[Values]]) -> Iterator[list[Values]]:
-        for rows in chunks:
-            self._count(len(rows), len(rows) - sum(map(_WAITS, rows)))
-            yield rows
+    def _counted(self, groups: Iterable[PlainRows]) -> Iterator[UrlGroup]:
+        for group in groups:
+            self._count(group.rows, group.done)
+            yield group.urls
 
     def read(self, rows: list[Values]) -> None:
         hashed, count_trap = mmh3.hash, self._traps.count

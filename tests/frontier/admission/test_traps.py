@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.frontier.admission import traps
-from crawler.frontier.admission.traps import HAS_FORM, TrapGuard
+from crawler.frontier.admission.traps import HAS_FORM, TrapGuard, UrlGroup
 from crawler.testing import generated_site
 from crawler.url import canonicalize
 
@@ -301,23 +301,23 @@ def state(guard):
     return *counted, guard._hosts._hosts, guard._hosts._numbers, guard._pages
 
 
-def has_form(urls):
+def in_sql(expression, url):
     with closing(sqlite3.connect(":memory:")) as database:
-        return [
-            database.execute(f"SELECT {HAS_FORM} FROM (SELECT ? AS url)", (url,)).fetchone()[0]
-            for url in urls
-        ]
+        (value,) = database.execute(
+            f"SELECT {expression} FROM (SELECT ? AS url)", (url,)
+        ).fetchone()
+        return value
 
 
 @given(stored_rows, st.sampled_from([None, 2]), st.integers(1, 5))
 def test_many_urls_are_counted_at_once_as_they_are_one_by_one(rows, max_pages, size):
     one_by_one, at_once = (TrapGuard(max_pages, max_chain=200) for _ in range(2))
-    forms = has_form([url for url, _, _ in rows])
-    known = [(0, *row, form) for row, form in zip(rows, forms, strict=True)]
 
     for row in rows:
         one_by_one.count(*row)
-    at_once.count_all(known[place : place + size] for place in range(0, len(known), size))
+    at_once.count_all(
+        UrlGroup.of(rows[place : place + size]) for place in range(0, len(rows), size)
+    )
 
     assert state(at_once) == state(one_by_one)
 
@@ -325,11 +325,11 @@ def test_many_urls_are_counted_at_once_as_they_are_one_by_one(rows, max_pages, s
 def test_urls_on_any_number_of_hosts_are_counted_at_once(monkeypatch):
     monkeypatch.setattr(traps, "_MOST_STARTS", 3)
     one_by_one, at_once = TrapGuard(5), TrapGuard(5)
-    rows = [(n, f"http://h{n % 10}.example.org/{n}", 0, None, 0) for n in range(40)]
+    rows = [(f"http://h{n % 10}.example.org/{n}", 0, None) for n in range(40)]
 
     for row in rows:
-        one_by_one.count(row[1])
-    at_once.count_all([rows[:20], rows[20:]])
+        one_by_one.count(*row)
+    at_once.count_all([UrlGroup.of(rows[:20]), UrlGroup.of(rows[20:])])
 
     assert state(at_once) == state(one_by_one)
 
@@ -338,4 +338,4 @@ def test_urls_on_any_number_of_hosts_are_counted_at_once(monkeypatch):
 def test_every_url_with_a_date_or_a_query_has_a_form(text):
     counts = "?" in text or traps._DATE.search(text) is not None
 
-    assert has_form([text])[0] or not counts
+    assert in_sql(HAS_FORM, text) or not counts
