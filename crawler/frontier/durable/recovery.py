@@ -46,6 +46,8 @@ typeof(key) != 'blob' OR length(key) != 16 OR typeof(url) != 'text'
 """
 #: The columns of SELECT, how a row ended, and whether it is strange.
 _ROWS = f"SELECT {SELECT}, status, reason, end_seal, redirects, ({_STRANGE}) FROM urls"  # noqa: S608
+#: No seal protects the index: it is made anew if it is needed.
+_NO_INDEX = "DROP INDEX IF EXISTS waiting"
 #: How many rows wait for each host; quickly with the index.
 _BY_HOST = "SELECT host, count(*) FROM urls WHERE status IS NULL GROUP BY host"
 _BEFORE_ALL = -(2**63)
@@ -110,16 +112,17 @@ def recover(
         _take_figures(store, found)
         found.struck_out, found.suspects = strike(store, change)
         reader = _Reader(found, traps, keep=waiting <= window)
-        if store.keys.covers(store.commits, rows - away) and rows >= many:
+        has_keys = store.keys.covers(store.commits, rows - away) and rows >= many
+        if has_keys:
             _read_quickly(store, reader, keep=waiting <= window)
         else:
             _read_all(store, reader)
         for number, outcome in reader.repairs:
             repair(change, number, outcome)
-        # No seal protects the index.
-        change("DROP INDEX IF EXISTS waiting")
+        with store.meanwhile(*([_NO_INDEX, INDEX] if waiting > window else [_NO_INDEX])):
+            for keys in store.keys.chunks() if has_keys else ():
+                reader.see(keys)
         if waiting > window:
-            change(INDEX)
             found.by_host.update(dict(store.rows(_BY_HOST)))
     # Not before the strikes are committed: they would be lost with the transaction.
     store.marker.clear_all()
@@ -157,9 +160,7 @@ def _read_all(store: Store, reader: _Reader) -> None:
 
 
 def _read_quickly(store: Store, reader: _Reader, *, keep: bool) -> None:
-    """Take the keys from their log, and read whole rows only if they are not plain, or are kept."""
-    for keys in store.keys.chunks():
-        reader.see(keys)
+    """Read whole rows only if they are not plain, or are kept; their keys are in the log."""
     plain = _PLAIN_DONE if keep else _PLAIN
     for some in _chunks(store, f"{_ROWS} WHERE NOT {plain} AND id > ? ORDER BY id"):
         reader.read(some)

@@ -116,6 +116,17 @@ class Store:
                 with suppress(sqlite3.Error):
                     self._execute("ROLLBACK")
 
+    @contextmanager
+    def meanwhile(self, *statements: str) -> Iterator[None]:
+        """Execute *statements* in the thread while the block runs, which must not use the store."""
+        executed = self._thread.spawn(_caught, self._execute_all, statements)
+        try:
+            yield
+        finally:
+            _, error = executed.get()
+        if error is not None:
+            raise error
+
     # -- the thread --------------------------------------------------------------------------
 
     def _call(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -151,6 +162,10 @@ class Store:
             [Row(*row) for row in execute(NEXT, (host, *rank, most)).fetchall()]
             for host, rank, most in wanted
         ]
+
+    def _execute_all(self, statements: Sequence[str]) -> None:
+        for statement in statements:
+            self._execute(statement)
 
     def _execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
