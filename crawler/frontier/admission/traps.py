@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Self
 
@@ -57,12 +57,11 @@ class UrlGroup(NamedTuple):
     """
     What is to be counted of some URLs that an earlier run let through.
 
-    *starts* are the URLs up to their paths, with the number of each; *pages* those that they were
-    found on; *with_form* at least the URLs that have one, by HAS_FORM. *one_by_one* gives each URL
-    with its depth and its page.
+    *starts* are the URLs up to their paths; *pages* those that they were found on; *with_form* at
+    least the URLs that have one, by HAS_FORM. *one_by_one* gives each URL with its depth and page.
     """
 
-    starts: Mapping[str, int]
+    starts: Sequence[str]
     pages: Sequence[str]
     deepest: int
     with_form: Sequence[str]
@@ -72,7 +71,7 @@ class UrlGroup(NamedTuple):
     def of(cls, found: Sequence[_Found]) -> Self:
         """Make a group of URLs, each with its depth and the page it was found on."""
         urls, depths, pages = zip(*found, strict=True) if found else ((), (), ())
-        starts = Counter(map(start_of, urls))
+        starts = starts_of(urls)
         on = [page for page in pages if page is not None]
         return cls(starts, on, max(depths, default=0), urls, lambda: found)
 
@@ -226,6 +225,12 @@ class TrapGuard:
 def start_of(url: str) -> str:
     """Return *url* up to its path."""
     return url[: url.find("/", _IN_HOST) + 1] or url
+
+
+def starts_of(urls: Sequence[str]) -> list[str]:
+    starts = [url[: url.find("/", _IN_HOST) + 1] for url in urls]
+    # A URL without a path is not canonical: others wrote it.
+    return starts if all(starts) else [start_of(url) for url in urls]
 
 
 @lru_cache(maxsize=1 << 14)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import JobError
-from ..admission.traps import HAS_FORM, UrlGroup, start_of
+from ..admission.traps import HAS_FORM, UrlGroup, start_of, starts_of
 from .store import Store
 
 #: How many ids a group spans.
@@ -68,17 +67,17 @@ def _read(store: Store, query: str, *values: int) -> list[Any]:
 def _group(joined: Sequence[Any], one_by_one: Callable[[], list[Any]]) -> PlainRows:
     rows, done, deepest, found, urls, *texts = joined
     pages, forms = ([] if text is None else text.split(_BETWEEN) for text in texts)
-    starts = _starts(urls) if rows else Counter()
-    if (starts.total(), len(pages), len(forms)) == (rows, found, rows):
+    starts = _starts(urls) if rows else []
+    if (len(starts), len(pages), len(forms)) == (rows, found, rows):
         with_form = [url for url in forms if url]
         return PlainRows(rows, done, UrlGroup(starts, pages, deepest or 0, with_form, one_by_one))
     return PlainRows(rows, done, UrlGroup.of(one_by_one()))
 
 
-def _starts(text: str) -> Counter[str]:
-    """Count the starts of the URLs in *text*; quickly if all have the same."""
+def _starts(text: str) -> list[str]:
+    """Return the starts of the URLs in *text*; quickly if all have the same."""
     first = start_of(text.partition(_BETWEEN)[0])
     number = text.count(_BETWEEN) + 1
     if text.count(_BETWEEN + first) + 1 == number and first.endswith("/"):
-        return Counter({first: number})
-    return Counter(map(start_of, text.split(_BETWEEN)))
+        return [first] * number
+    return starts_of(text.split(_BETWEEN))

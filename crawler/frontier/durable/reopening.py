@@ -63,7 +63,8 @@ def strike(store: Store, change: Any) -> tuple[int, frozenset[str]]:
     strikes = STRIKES if len(marked) == 1 else MOST_STRIKES
     often = [number for (number,) in store.rows(out, strikes) if number in marked]
     struck_out = sum(repair(change, number, failed("quarantined")) for number in often)
-    open_ones = "SELECT strikes.id FROM strikes JOIN urls USING (id) WHERE status IS NULL"
+    # CROSS, or SQLite may go through all URLs and look for the strikes of each.
+    open_ones = "SELECT strikes.id FROM strikes CROSS JOIN urls USING (id) WHERE status IS NULL"
     return struck_out, frozenset(f"{number:x}" for (number,) in store.rows(open_ones))
 
 

@@ -119,7 +119,7 @@ class Store:
     @contextmanager
     def meanwhile(self, *statements: str) -> Iterator[None]:
         """Execute *statements* in the thread while the block runs, which must not use the store."""
-        executed = self._thread.spawn(_caught, self._execute_all, statements)
+        executed: Any = self._thread.spawn(_caught, self._execute_all, statements)
         try:
             yield
         finally:
