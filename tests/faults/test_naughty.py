@@ -177,7 +177,7 @@ def test_header_values_in_an_archive_stay_one_line_each(tmp_path):
     assert {status for status, _ in kinds} == {"200"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def summary():
     """URLs, reasons and errors of the crawl contain the difficult text."""
 
