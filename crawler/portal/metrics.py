@@ -88,7 +88,7 @@ class CrawlMetrics:
     def _work(self) -> Iterator[Metric]:
         yield self._total("crawler_retries", "Fetches tried again.", "retried")
         yield self._counts("crawler_items", "Items.", "outcome", _items)
-        yield self._counts("crawler_errors", "Errors reported.", "", _errors)
+        yield self._counts("crawler_errors", "Errors reported.", "kind", _errors)
         pools = GaugeMetricFamily("crawler_pool_entries", "Data in a pool.", labels=("job", "pool"))
         for job, _, summary in self._with_summary:
             for name in ("request", "response", "item", "error"):
@@ -121,7 +121,9 @@ def _items(summary: Mapping[str, Any]) -> Counter[str]:
 
 
 def _errors(summary: Mapping[str, Any]) -> Counter[str]:
-    return Counter({"": summary["errors"]["reported"]})
+    # A job that an older version has written knows only how many there were.
+    errors = summary["errors"]
+    return Counter(errors.get("kinds") or {"": errors["reported"]})
 
 
 def _buckets(summary: Mapping[str, Any]) -> list[tuple[str, float]]:

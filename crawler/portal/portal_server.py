@@ -14,6 +14,7 @@ from .exposure import HERE, Exposure
 from .projects.builds import Builds
 from .projects.spider_sources import SpiderSources
 from .projects.unused_versions import UnusedVersions
+from .runs.alarm_hook import AlarmHook
 from .runs.cluster_jobs import ClusterJobs
 from .runs.log_keeper import LogKeeper
 from .runs.run_view import RunView
@@ -33,7 +34,8 @@ class Portal:
     A portal in the directory *path* that runs the spiders in the files of *spiders*.
 
     *allowed_git* are beginnings of git URLs that may lead to this machine or a private network;
-    *redis_url* is the server of a cluster whose jobs the portal shows and steers.
+    *redis_url* is the server of a cluster whose jobs the portal shows and steers; *alarm_hook* is
+    a URL that alarms are sent to.
 
     Raise OSError if the certificate of *exposure* cannot be used.
     """
@@ -46,6 +48,7 @@ class Portal:
         allowed_git: Collection[str] = (),
         redis_url: str = "",
         exposure: Exposure = HERE,
+        alarm_hook: str = "",
     ) -> None:
         tls = exposure.tls_options()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,6 +66,9 @@ class Portal:
         app = portal_app(self._database, self.runner, self.logs, self._visitors, sources, cluster)
         self._exposure = exposure
         self._server = WebServer((exposure.address, port), _behind(exposure, app), **tls)
+        self._hook = (
+            AlarmHook(alarm_hook, self.builds.alarms, lambda: self.url) if alarm_hook else None
+        )
         self._helpers = Group()
 
     def start(self) -> None:
@@ -73,6 +79,8 @@ class Portal:
         self._helpers.spawn(self._stalls.serve)
         self._helpers.spawn(self.builds.serve)
         self._helpers.spawn(self._unused.serve)
+        if self._hook:
+            self._helpers.spawn(self._hook.serve)
 
     @property
     def url(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 
 from ..buffer import Pool, PoolFigures
-from ..errors import CrawlerError, FetchError, PoolClosed
+from ..errors import CrawlerError, FetchError, ModuleError, PoolClosed
 
 
 class Mailbox:
@@ -34,11 +35,14 @@ class ErrorPool:
         self._unclaimed: Mailbox | None = Mailbox(*self._sizes)
         self.closed = False
         self.reported = 0
+        #: The number of errors that were reported, by kind.
+        self.by_kind: Counter[str] = Counter()
         self.dropped = 0
 
     def report(self, error: CrawlerError) -> None:
         _forget_locals(error)
         self.reported += 1
+        self.by_kind[_kind(error)] += 1
         for mailbox in self._mailboxes:
             self.dropped += mailbox.pool.push(error)
 
@@ -83,6 +87,10 @@ class ErrorPool:
         self._claimed.remove(mailbox)
         if not self._claimed:
             self._unclaimed = mailbox
+
+
+def _kind(error: CrawlerError) -> str:
+    return error.kind if isinstance(error, ModuleError) else type(error).__name__
 
 
 def _forget_locals(error: BaseException) -> None:

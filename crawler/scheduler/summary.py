@@ -36,10 +36,15 @@ class ItemCounts:
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """*dropped* errors were pushed out of a full pool before a consumer had read them."""
+    """
+    *dropped* errors were pushed out of a full pool before a consumer had read them.
+
+    *kinds* has the number of those that were reported by kind, such as parse or http_404.
+    """
 
     reported: int = 0
     dropped: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ def summarize(
         resting=view.resting(),
         cpu=meter.cpu,
         items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
-        errors=ErrorCounts(run.errors.reported, run.errors.dropped),
+        errors=ErrorCounts(run.errors.reported, run.errors.dropped, dict(run.errors.by_kind)),
         error_lines=tuple(map(str, run.stages.failures.by_line.most(_MOST_ERROR_LINES))),
         responses=meter.responses,
         bytes=meter.bytes,

@@ -22,7 +22,10 @@ def test_the_metrics_agree_with_the_summary(live):
     assert found["crawler_urls_pending", job] == 1
     assert found["crawler_responses_total", ("code", "2xx"), job] == 4
     assert found["crawler_response_bytes_total", job] == summary.bytes
-    assert found["crawler_errors_total", job] == summary.errors.reported
+    errors = {key[2][1]: n for key, n in found.items() if key[0] == "crawler_errors_total"}
+    assert errors == summary.errors.kinds
+    assert sum(errors.values()) == summary.errors.reported
+    assert errors["parse"] == 1
     assert found["crawler_items_total", job, ("outcome", "processed")] == 3
     assert found["crawler_build_info", ("version", "0.1.0")] == 1
 
@@ -42,4 +45,4 @@ def test_the_histogram_of_latencies_is_whole(live):
 def test_no_label_grows_with_the_web(live):
     names = {label for name in read(live) for label, _ in name[1:]}
 
-    assert names <= {"job", "outcome", "reason", "code", "pool", "le", "version"}
+    assert names <= {"job", "outcome", "reason", "code", "kind", "pool", "le", "version"}

@@ -95,7 +95,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
         "samples": {},
         "moved": 0,
         "items": {"found": 0, "processed": 0, "failed": 0, "dropped": 0},
-        "errors": {"reported": 0, "dropped": 0},
+        "errors": {"reported": 0, "dropped": 0, "kinds": {}},
         "error_lines": [],
         "responses": 0,
         "bytes": 0,

@@ -68,6 +68,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     is_flag=True,
     help="Believe X-Forwarded-For, -Proto and -Host: only a proxy may reach the portal then.",
 )
+@click.option("--alarm-hook", default="", metavar="URL", help="POST each new alarm to it, as JSON.")
 @log_options
 def portal(
     directory: Path,
@@ -75,6 +76,7 @@ def portal(
     port: int,
     allow_git: tuple[str, ...],
     redis_url: str | None,
+    alarm_hook: str,
     **exposed: Any,
 ) -> None:
     """Run tasks by a timetable, and show their runs in a browser.
@@ -94,11 +96,16 @@ def portal(
         raise click.UsageError(
             f"the portal needs its extra: {install_command('portal')} ({error.name} is missing)"
         ) from None
+    from ...portal.runs.alarm_hook import wrong_hook
     from ..interrupts import Interrupts
 
     exposure = _exposure(**exposed)
+    if alarm_hook and (problem := wrong_hook(alarm_hook)):
+        raise click.UsageError(f"--alarm-hook: {problem}")
     try:
-        server = Portal(directory, spiders, port, allow_git, _redis(redis_url), exposure)
+        server = Portal(
+            directory, spiders, port, allow_git, _redis(redis_url), exposure, alarm_hook
+        )
     except OSError as error:
         raise click.UsageError(f"cannot start: {error}") from None
     with Interrupts() as interrupts:

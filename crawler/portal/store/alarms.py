@@ -39,6 +39,20 @@ class Alarms:
         query = "INSERT OR IGNORE INTO alarm (subject, text, since, project) VALUES (?, ?, ?, ?)"
         self._database.change(query, subject, text, now, project)
 
+    def unsent(self) -> list[Alarm]:
+        """Return the alarms that nobody has seen, and that were sent to nobody."""
+        rows = self._database.rows(f"{_SELECT} WHERE seen_by IS NULL AND NOT is_sent ORDER BY id")
+        return [Alarm(*row) for row in rows]
+
+    def claim(self, alarm: int) -> bool:
+        """Mark an alarm as sent; return False if another portal has done so before."""
+        query = "UPDATE alarm SET is_sent = 1 WHERE id = ? AND NOT is_sent"
+        return self._database.update(query, alarm) == 1
+
+    def put_back(self, alarm: int) -> None:
+        """Let an alarm that could not be sent be sent again."""
+        self._database.change("UPDATE alarm SET is_sent = 0 WHERE id = ?", alarm)
+
     def see(self, alarm: int, *, who: str, now: float) -> None:
         with self._database.transaction():
             query = "UPDATE alarm SET seen_by = ? WHERE id = ? AND seen_by IS NULL"

@@ -83,6 +83,9 @@ _MIGRATIONS = (
     ALTER TABLE project ADD COLUMN grants TEXT NOT NULL DEFAULT '[]';
     ALTER TABLE alarm ADD COLUMN project TEXT NOT NULL DEFAULT '';
     """,
+    """
+    ALTER TABLE alarm ADD COLUMN is_sent INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 
