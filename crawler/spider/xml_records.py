@@ -28,9 +28,7 @@ _MARKUP = re.compile(
 )
 _DTD = re.compile(r"<!DOCTYPE[^\[<>]*+\[.*?(?:\]\s*+>|\Z)", re.DOTALL)
 #: A search that fails begins again after the word, and not in it: the time is linear.
-_ATTRIBUTE = re.compile(
-    r"""(?<![^\s=/"'<>])([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')"""
-)
+_ATTRIBUTE = re.compile(r"""(?<![^\s=/"'<>])([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 #: The ";" is required: the "&copy" of "?a=1&copy=2" is text.
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 #: The most fields of a record, pieces of text in a field, and characters of attributes; more are

@@ -21,6 +21,14 @@ NAMES = sorted(path.stem for path in (HERE / "ports").glob("*.py"))
 #: Both crawlers ask this proxy for all hosts. The site is one process, which needs no delays.
 FREE = {"delay": 0, "politeness.latency_factor": 0}
 
+#: What replaces the imports of an original.
+IMPORTS = {
+    "import scrapy": "import crawler as scrapy",
+    "from scrapy.http import": "from crawler import",
+    "from scrapy.linkextractors import": "from crawler import",
+    "from scrapy.spiders import": "from crawler.spider import",
+}
+
 
 @pytest.fixture(scope="module")
 def web():
@@ -50,12 +58,15 @@ def test_a_port_finds_what_is_expected(name, web, tmp_path, monkeypatch):
     assert in_order(map(as_record, found)) == expected(name)
 
 
-@pytest.mark.parametrize("name", ["tutorial", "login", "api"])
+@pytest.mark.parametrize(
+    "name", ["tutorial", "login", "api", "pagination", "rules", "sitemap", "start"]
+)
 def test_an_original_finds_the_same_with_its_imports_changed(name, web, tmp_path):
     source = (HERE / "originals" / f"{name}.py").read_text(encoding="utf-8")
-    source = source.replace("import scrapy", "import crawler as scrapy")
+    for theirs, ours in IMPORTS.items():
+        source = source.replace(theirs, ours)
     ported = tmp_path / f"{name}.py"
-    ported.write_text(source.replace("from scrapy.http import", "from crawler import"))
+    ported.write_text(source)
 
     found = crawl(load_spider(str(ported)), proxy=web.url(), **FREE).items
 
