@@ -71,6 +71,7 @@ def rm(name: str, redis_url: str) -> None:
     from ....cluster.job_record import remove_job
 
     remove_job(redis_url, name)
+    click.echo(f"crawler: the job {name!r} is removed", err=True)
 
 
 def _control(redis_url: str, name: str, command: str) -> None:

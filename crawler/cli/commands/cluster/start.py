@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import click
@@ -43,4 +44,6 @@ def start(
     create_job(
         redis_url, name, about, shards=shards, ttl=ttl, fingerprint=fingerprint, unsafe=unsafe
     )
-    click.echo(f"crawler: the job {name!r} is ready: crawler cluster join {name}", err=True)
+    # The spider of a job of URLs is our own: nobody has to name it.
+    join = shlex.join(("join", name, *(what if about["source"] else ())))
+    click.echo(f"crawler: the job {name!r} is ready: crawler cluster {join}", err=True)

@@ -92,9 +92,8 @@ def test_run_with_schedulers_needs_nothing_installed_and_continues_after_ctrl_c(
 
 def test_start_join_collect_and_status(spider, site, tmp_path, server):
     redis = ("--redis", server.url)
-    assert (
-        crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path).returncode == 0
-    )
+    ready = crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path)
+    assert (ready.returncode, "crawler cluster join t tree.py" in ready.stderr) == (0, True)
     twice = crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path)
     assert (twice.returncode, "crawler cluster join t" in twice.stderr) == (6, True)
 
@@ -121,7 +120,7 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     assert len(listed) == len(set(listed)) == PAGES
     assert f"{PAGES} done, 0 failed, 0 left" in report.stdout
     assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES
-    assert crawler("cluster", "rm", "t", *redis, cwd=tmp_path).returncode == 0
+    assert "'t' is removed" in crawler("cluster", "rm", "t", *redis, cwd=tmp_path).stderr
     gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
     assert "crawler cluster start" in gone.stderr
 
@@ -132,7 +131,7 @@ def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
     answered = site.pages["/page/20"]
     site.pages["/page/20"] = Reply(200, body='<a href="/page/20?again">.</a>', delay=3)
     redis = ("--redis", server.url)
-    crawler("cluster", "start", "tree.py", "--job", "t", "--ttl", "1", *redis, cwd=tmp_path)
+    crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path)
     with started("cluster", "join", "t", "tree.py", *redis, cwd=tmp_path) as process:
         [first] = schedulers_when(server, lambda ids: len(ids) == 1)
         asked = crawler("cluster", "restart", "t", *redis, cwd=tmp_path)
