@@ -40,6 +40,6 @@ class AdminApi:
 
     def audit(self) -> Response:
         most = max(1, number_in_query("most", 100, _MOST))
-        rows = self._database.rows("SELECT * FROM audit ORDER BY at DESC LIMIT ?", most)
+        rows = self._database.rows("SELECT * FROM audit ORDER BY rowid DESC LIMIT ?", most)
         found = [AuditRow(iso(row["at"]) or "", row["who"], row["what"]) for row in rows]
         return answer(AuditAnswer(found))

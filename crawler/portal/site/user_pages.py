@@ -68,7 +68,7 @@ class UserPages:
             users=self._users.all(),
             roles=ROLES,
             problem=problem,
-            audit=self._database.rows("SELECT * FROM audit ORDER BY at DESC LIMIT 50"),
+            audit=self._database.rows("SELECT * FROM audit ORDER BY rowid DESC LIMIT 50"),
             session=session(),
         )
 

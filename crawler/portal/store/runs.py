@@ -71,7 +71,7 @@ class Runs:
 
     def since(self, moment: float) -> list[Run]:
         """Return the runs that go on, or have ended since a *moment*."""
-        return self._all("WHERE state = 'running' OR ended > ? ORDER BY id", moment)
+        return self._all("WHERE state = 'running' OR ended > ? ORDER BY +id", moment)
 
     def states(self) -> dict[str, int]:
         """Return how many runs are in each state."""

@@ -87,10 +87,13 @@ def test_a_page_of_runs_is_found_by_an_index_whatever_is_asked_for(database, sav
     database._connection.set_trace_callback(queries.append)
 
     found = [[run.id for run in runs.page(3, 2, **each)] for each in asked]
+    since = [run.id for run in runs.since(3.0)]
 
     database._connection.set_trace_callback(None)
-    assert found == [[2, 1], [2, 1], [2], [1]]
-    for query in queries:
-        plan = " ".join(row["detail"] for row in database.rows(f"EXPLAIN QUERY PLAN {query}"))
-        assert "SEARCH" in plan
-        assert "TEMP B-TREE" not in plan, (query, plan)
+    assert (found, since) == ([[2, 1], [2, 1], [2], [1]], [2])
+    plans = [
+        " ".join(row["detail"] for row in database.rows(f"EXPLAIN QUERY PLAN {query}"))
+        for query in queries
+    ]
+    assert not any("SCAN" in plan for plan in plans), plans
+    assert not any("TEMP B-TREE" in plan for plan in plans[:-1]), plans
