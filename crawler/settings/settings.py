@@ -214,12 +214,20 @@ def _value(setting: Setting, settings: Settings) -> Any:
 
 
 def _loaded(everything: Iterable[Given]) -> Settings:
+    """Return the settings with these values; raise ValueError with all that is wrong with them."""
     origins: dict[str, list[Given]] = {}
     values: dict[Setting, Any] = {}
+    problems: list[str] = []
     for given in everything:
-        setting, value = _checked(given)
+        try:
+            setting, value = _checked(given)
+        except ValueError as problem:
+            problems.append(str(problem))
+            continue
         values[setting] = value
         origins.setdefault(setting.name, []).append(Given(setting.name, value, given.source))
+    if problems:
+        raise ValueError("; ".join(problems))
     return replace(_with(values), origins=origins)
 
 

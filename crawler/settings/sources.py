@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from .scrapy_names import SCRAPY_NAMES
 from .table import MAPPINGS, nearest
 
 _PREFIX = "CRAWLER_"
@@ -30,10 +31,10 @@ def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Ite
     """
     for name, value in sorted(given.items(), key=lambda item: not is_dataclass(item[1])):
         parts = _parts(value) if is_dataclass(value) else value
-        if isinstance(parts, Mapping) and within + name not in MAPPINGS:
+        if isinstance(parts, Mapping) and f"{within}{name}" not in {*MAPPINGS, *SCRAPY_NAMES}:
             yield from from_mapping(parts, source, f"{within}{name}.")
         else:
-            yield Given(within + name, value, source)
+            yield Given(f"{within}{name}", value, source)
 
 
 def from_environ(environ: Mapping[str, str]) -> Iterator[Given]:

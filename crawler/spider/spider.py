@@ -60,7 +60,7 @@ class Spider:
         if getattr(cls, "custom_settings", None):
             raise ValueError(
                 f"{cls.__name__} has custom_settings, which nothing here reads: call them "
-                "settings, by the names that `crawler settings` lists (delay, not DOWNLOAD_DELAY)"
+                "settings; then each name that differs is answered with ours (DOWNLOAD_DELAY: delay)"
             )
         for name in ("download_middlewares", "middlewares", "pipelines"):
             if isinstance(given := getattr(cls, name), Mapping):

@@ -1,5 +1,6 @@
 import pytest
 
+from crawler.settings import Settings
 from crawler.settings.scrapy_names import SCRAPY_NAMES
 from crawler.settings.table import find
 
@@ -18,3 +19,16 @@ def test_they_are_settings_of_scrapy():
     gone = {"CONCURRENT_REQUESTS_PER_IP"}  # in earlier versions
 
     assert SCRAPY_NAMES.keys() - vars(defaults).keys() <= gone
+
+
+def test_all_names_of_a_ported_spider_are_answered_at_once():
+    ported = {"DOWNLOAD_DELAY": 1, "ITEM_PIPELINES": {Settings: 300}, "LOG_LEVEL": "INFO"}
+
+    with pytest.raises(ValueError) as info:
+        Settings.load(spider=ported)
+
+    assert str(info.value) == (
+        "unknown setting 'DOWNLOAD_DELAY': it is called 'delay' here (from spider); "
+        "unknown setting 'ITEM_PIPELINES': it is called 'pipelines' here (from spider); "
+        "unknown setting 'LOG_LEVEL': `crawler settings` lists all (from spider)"
+    )
