@@ -18,6 +18,7 @@ from ..job.view import JobView, directory_name
 from ..report.gates import Gate
 from ..report.text import listed, printable
 from .options import JOBS, CrawlOptions
+from .resume_notice import print_large
 
 
 def gates_of(conditions: Iterable[str], min_items: int | None) -> list[Gate]:
@@ -45,6 +46,7 @@ def open_job(
         if not options.yes and (loss := _loss(path)):
             _confirm(f"{loss}. Delete its state and start over?")
         Job.clear(path)
+    print_large(path)
     with ExitStack() as on_error:
         job = on_error.enter_context(Job(path))
         job.program = program

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .._words import counted
-from ..report.text import printable, total
+from ..job.directory import STATE
+from ..report.text import printable, size, total
 
 if TYPE_CHECKING:
     from ..frontier import Recovered, UrlCounts
     from ..job.directory import Job
+
+
+#: Bytes of state from which on a job takes some seconds to continue.
+_LARGE = 50_000_000
+
+
+def print_large(path: Path) -> None:
+    """Print on stderr that there is much to read if the job in *path* has a large state."""
+    state = path / STATE
+    number = state.stat().st_size if state.exists() else 0
+    if number >= _LARGE:
+        text = f"{path}: reading {size(number)} of state; a large job takes some time to continue"
+        click.echo(printable(text), err=True)
 
 
 def print_recovered(job: Job, pending: int) -> None:
