@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 #: The part of a lease's time, and the most seconds, that a process stops before its end.
 _MARGIN_SHARE = 0.2
 _MARGIN = 2.0
+#: The most seconds that a process which ends waits for a claim that is under way.
+_CLAIM_END = 10.0
 
 
 class _Proof:
@@ -127,7 +129,9 @@ class LeaseKeeper:
         return self._proof.seconds > 0.0
 
     def claim_no_more(self) -> None:
+        """End with the claim that is under way: what it gets is then given back with the others."""
         self._is_closing = True
+        self._claiming.acquire(timeout=_CLAIM_END)
 
     def hurry(self) -> None:
         """Renew now, so that the others see our figures."""
@@ -207,19 +211,21 @@ class LeaseKeeper:
     def _claim(self, share: int, now: float) -> None:
         if self._is_closing or self._claiming.locked():
             return
-        with self._claiming:
-            try:
+        try:
+            with self._claiming:
                 wanted = (n for n in list(self._leases.claimable(now)) if self._is_wanted(n, share))
                 if [number for number in wanted if self._claim_one(number)]:
                     self.hurry()
-            except RedisAway:
-                log.debug("Redis went away while shards were claimed")
-            except CrawlerError as error:
-                self._on_failure(error)
-            except ValueError as error:
-                self._on_failure(ClusterError(str(error)))
+        except RedisAway:
+            log.debug("Redis went away while shards were claimed")
+        except CrawlerError as error:
+            self._on_failure(error)
+        except ValueError as error:
+            self._on_failure(ClusterError(str(error)))
 
     def _is_wanted(self, number: int, share: int) -> bool:
+        if self._is_closing:
+            return False
         if number == self._record.keys.shards:
             return self._leases.seen(number).pending != "0"
         return len(self._held.kept) < share and not self._held.is_orphaned(number)
@@ -229,7 +235,7 @@ class LeaseKeeper:
         seen, token, keys = self._leases.seen(number), self._leases.new_token(), self._record.keys
         wanted = [keys.job, keys.leases[number]]
         answer: Any = self._server.call("claim", wanted, token, seen.token, seen.beat)
-        if answer[0] != b"OK" or self._is_closing:
+        if answer[0] != b"OK":
             return False
         self._leases.mine[number] = (token, boot_time())
         if number == keys.shards:

@@ -66,3 +66,14 @@ def test_a_restarted_job_ends_its_schedulers_once_and_goes_on(server, client, re
 
     assert not second.is_restarting
     is_whole(client, record, site)
+
+
+def test_who_ends_while_it_claims_shards_keeps_none_of_them(server, client, record, site):
+    member, result = join(server, record, site)
+    while not member.leases._claiming.locked():
+        gevent.sleep(0)
+
+    result.stop()
+
+    held = [client.hget(lease, "token") for lease in record.keys.leases]
+    assert [token for token in held if token] == []

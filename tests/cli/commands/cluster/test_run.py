@@ -131,7 +131,7 @@ def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
     answered = site.pages["/page/20"]
     site.pages["/page/20"] = Reply(200, body='<a href="/page/20?again">.</a>', delay=3)
     redis = ("--redis", server.url)
-    crawler("cluster", "start", "tree.py", "--job", "t", *redis, cwd=tmp_path)
+    crawler("cluster", "start", "tree.py", "--job", "t", "--ttl", "600", *redis, cwd=tmp_path)
     with started("cluster", "join", "t", "tree.py", *redis, cwd=tmp_path) as process:
         [first] = schedulers_when(server, lambda ids: len(ids) == 1)
         asked = crawler("cluster", "restart", "t", *redis, cwd=tmp_path)
