@@ -169,13 +169,19 @@ def overhang(tab):
 
 @pytest.fixture
 def tab(browser):
-    """A tab that fails the test if a page reports an error or breaks its own policy."""
+    """
+    A tab that fails the test if a page reports an error, breaks its own policy, or lets the
+    browser ask another machine.
+    """
     context = browser.new_context()
     context.set_default_timeout(120_000)
     tab = context.new_page()
     complaints = []
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    hosts = set()
+    tab.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
     yield tab
     context.close()
     assert complaints == []
+    assert hosts <= {"127.0.0.1", None}  # None: a file

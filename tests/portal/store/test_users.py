@@ -76,3 +76,21 @@ def test_an_address_that_guesses_many_names_is_locked(users):
     # A right password ends the count.
     assert users.check("nobody", "x", 102.0, "192.0.2.7") is None
     assert users.check("anna", PASSWORD, 102.0, "192.0.2.7") is not None
+
+
+def test_an_unknown_name_costs_a_hash_as_a_known_one_does(database):
+    class Counted(PasswordHasher):
+        verified = 0
+
+        def verify(self, hashed, password):
+            self.verified += 1
+            return super().verify(hashed, password)
+
+    hasher = Counted(time_cost=1, memory_cost=8, parallelism=1)
+    users = Users(database, hasher)
+    users.add("anna", "a long password", "viewer")
+
+    for name in ("anna", "eve"):
+        assert users.check(name, "wrong", 1.0) is None
+
+    assert hasher.verified == 2
