@@ -72,7 +72,7 @@ def _entry(record: Element) -> SitemapEntry | None:
     values = record.values()
     if "loc" not in values:
         return None
-    priority = _number(values.get("priority", ""))
+    priority = _number(values["priority"]) if "priority" in values else None
     return SitemapEntry(values["loc"], values.get("lastmod"), values.get("changefreq"), priority)
 
 
