@@ -24,15 +24,17 @@ NAME = r"[^\t\n\f\r />]*+"
 _VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+|(?=>))"""
 ATTRIBUTE = rf"[^\t\n\f\r />][^\t\n\f\r />=]*+{BLANK}*+(?:={BLANK}*+{_VALUE}|(?!=))"
 ATTRIBUTES = rf"(?:{_SEPARATOR}++|{ATTRIBUTE})*+"
-#: Parsers compare each attribute with all before it, so a tag with more of them takes long.
-MOST_ATTRIBUTES = 512
-_FEW_ATTRIBUTES = rf"(?:{_SEPARATOR}*+{ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+{_SEPARATOR}*+"
 #: Attributes as most tags have them: names of lower case, and values in double quotes.
-_SIMPLEST = 38
-_SIMPLE = rf"""(?:{BLANK}++[a-z-]++="[^"]*+"){{1,{_SIMPLEST}}}+"""
-_OTHERS = _FEW_ATTRIBUTES.replace(str(MOST_ATTRIBUTES), str(MOST_ATTRIBUTES - _SIMPLEST))
+_SIMPLE = rf"""{BLANK}++[a-z-]++="[^"]*+\""""
+#: Parsers compare each attribute with all before it, so a tag with more of them takes long. The
+#: first few do not count if they are simple.
+MOST_ATTRIBUTES = 512
+_OTHERS = rf"(?:{_SEPARATOR}*+{ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+{_SEPARATOR}*+"
+_FEW_ATTRIBUTES = rf"(?:{_SIMPLE}){{0,38}}+{_OTHERS}"
 #: The end of a tag after its name, if the tag has few enough attributes.
-TAG_END = rf"(?:>|{_SIMPLE}(?:>|{_OTHERS}>)|(?={_SEPARATOR}){_FEW_ATTRIBUTES}>)"
+TAG_END = rf"(?:>|(?={_SEPARATOR})(?:{_SIMPLE}){{0,38}}+(?:>|{_OTHERS}>))"
+#: The end of any tag, where its name ends.
+ANY_TAG_END = rf"(?:>|(?:{_SIMPLE})*+(?:>|{ATTRIBUTES}>))"
 #: A comment, after its "<".
 COMMENT = r"!--(?:-?+>|(?:!>)?+(?:[^>]*+>(?<!-->)(?<!--!>))*+[^>]*+>)"
 #: What is read as a comment too: a doctype, an instruction, an end tag without a name.
@@ -76,15 +78,15 @@ def raw_text(name: str, *, end_of_tag: str = "?:", content: str = "?:") -> str:
     )
 
 
-def foreign(name: str) -> str:
+def foreign(name: str, end_of_tag: str = TAG_END) -> str:
     """
     Return the pattern of a drawing (svg) or a formula (math), from its name to its end.
 
     Only those match whose tags are read alike inside and outside of them.
     """
-    tag = rf"/?+(?ai:{_FOREIGN[name]}){AFTER_NAME}{TAG_END}"
-    start = rf"[{name[0]}{name[0].upper()}](?ai:{name[1:]}){AFTER_NAME}{TAG_END}(?<!/>)"
-    return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</(?ai:{name}){TAG_END}"
+    tag = rf"/?+(?ai:{_FOREIGN[name]}){AFTER_NAME}{end_of_tag}"
+    start = rf"[{name[0]}{name[0].upper()}](?ai:{name[1:]}){AFTER_NAME}{end_of_tag}(?<!/>)"
+    return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</(?ai:{name}){BLANK}*+>"
 
 
 #: What is no tag, after its "<"; and a start tag after which nothing but raw text follows.

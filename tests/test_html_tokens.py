@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from crawler.html_tokens import (
+    ANY_TAG_END,
     ATTRIBUTES,
     MOST_ATTRIBUTES,
     NAME,
@@ -104,3 +105,4 @@ def test_no_more_attributes_are_kept_than_are_allowed(attribute):
     assert len(attributes(kept)) == MOST_ATTRIBUTES
     assert not re.fullmatch(TAG_END, f"{text}>")
     assert re.fullmatch(TAG_END, f"{kept}>")
+    assert re.fullmatch(ANY_TAG_END, f"{text}>")

@@ -15,12 +15,12 @@ from typing import TypeAlias, cast
 from ..data import Response
 from ..html_tokens import (
     AFTER_NAME,
+    ANY_TAG_END,
     BLANK,
     BOGUS_COMMENT,
     COMMENT,
     NAME,
     NO_MARKUP,
-    RAW_TEXT,
     TAG_END,
     attributes,
     compiled_for_bytes,
@@ -38,9 +38,9 @@ _NO_TAG = rf"{COMMENT}|{BOGUS_COMMENT}|{NO_MARKUP}"
 #: Tags after which a table has no element but those of tables.
 _CELLS = "c(?:aption|ol(?:group|))|t(?:body|[dhr]|foot|head)"
 _IN_TABLE = (
-    rf"(?:/t[dhr]|tr){TAG_END}[^<]*+(?=</?+t[dhr]{AFTER_NAME})"
+    rf"(?:/t[dhr]|tr){AFTER_NAME}{ANY_TAG_END}[^<]*+(?=</?+t[dhr]{AFTER_NAME})"
     rf"|(?:/(?ai:{_CELLS})|[tT](?ai:r|able|body|foot|head)|[cC](?ai:ol(?:group|))){AFTER_NAME}"
-    rf"{TAG_END}[^<]*+(?:<(?:{COMMENT}|{raw_text('script')}|{raw_text('style')})[^<]*+)*+"
+    rf"{ANY_TAG_END}[^<]*+(?:<(?:{COMMENT}|{raw_text('script')}|{raw_text('style')})[^<]*+)*+"
     rf"(?=</?+(?ai:{_CELLS}|table|form){AFTER_NAME})"
 )
 #: Elements that an anchor may contain, if each of them is closed there.
@@ -52,25 +52,26 @@ _INLINE = (
 _BLOCK = "article|blockquote|div|fig(?:caption|ure)|footer|h[1-6]|header|p|section"
 
 
-def _content(names: str, depth: int) -> str:
-    """Match the content of an anchor, with elements called *names* that nest up to *depth*."""
-    inside = rf"(?ai:br|img|source|wbr){AFTER_NAME}{TAG_END}|{_NO_TAG}"
+_VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
+#: The end of a tag with attributes as almost all have them.
+_TAG_END = rf"""(?:>|(?:{BLANK}++[^\t\n\f\r />="'<]++(?:={_VALUE})?+)*+[\t\n\f\r /]*+>)"""
+
+
+def _content(depth: int) -> str:
+    """Match the content of an anchor, with elements that nest up to *depth*."""
+    inside = rf"(?ai:br|img|source|wbr){AFTER_NAME}{_TAG_END}|{_NO_TAG}"
     if depth:
-        inside += f"|{foreign('svg')}"
-        name = f"name{depth}_{len(names)}"
         inside += (
-            rf"|(?=(?ai:{names}){AFTER_NAME})(?P<{name}>[a-zA-Z][a-zA-Z1-6]*+){TAG_END}"
-            rf"{_content(names, depth - 1)}</(?P={name})>"
+            rf"|(?=(?ai:{_INLINE}|(?P<block{depth}>{_BLOCK})){AFTER_NAME})"
+            rf"(?P<name{depth}>[a-zA-Z][a-zA-Z1-6]*+){_TAG_END}"
+            rf"{_content(depth - 1)}</(?P=name{depth})>|{foreign('svg', _TAG_END)}"
         )
     return rf"[^<]*+(?:<(?!/[a-zA-Z]|[aA]{AFTER_NAME})(?:{inside})[^<]*+)*+"
 
 
-_END = rf"(?=</?+[aA]{AFTER_NAME})"
-_CLOSED = (
-    rf"(?:[^<]*+</[aA]>|{_content(_INLINE, 3)}{_END}"
-    rf"|(?P<blocks>{_content(f'{_INLINE}|{_BLOCK}', 4)}){_END})"
-)
-_VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"']++)"""
+#: How deep elements nest in an anchor; each level makes the pattern longer to compile.
+_DEEPEST = 4
+_CLOSED = rf"(?:[^<]*+</[aA]>|{_content(_DEEPEST)}(?=</?+[aA]{AFTER_NAME}))"
 #: An attribute without which an anchor would be the same link. "nofollow" has a "w".
 _PLAIN = (
     rf"{BLANK}++(?:(?:[a-gi-qs-zA-GI-QS-Z-]|[hH](?!(?ai:ref)[^a-zA-Z-])|[rR](?!(?ai:el)[^a-zA-Z-]))"
@@ -95,8 +96,8 @@ _FRAME = raw_text("iframe", end_of_tag="?P<frame>")
 #: The content of a title, with the "<" after it.
 _TITLE = raw_text("title", content="?P<title>")
 _SELECT = (
-    rf"(?ai:select){AFTER_NAME}{TAG_END}[^<]*+"
-    rf"(?:<(?:/?+(?ai:opt(?:ion|group)){AFTER_NAME}{TAG_END}|{COMMENT})[^<]*+)*+</(?ai:select)>"
+    rf"(?ai:select){AFTER_NAME}{_TAG_END}[^<]*+"
+    rf"(?:<(?:/?+(?ai:opt(?:ion|group)){AFTER_NAME}{_TAG_END}|{COMMENT})[^<]*+)*+</(?ai:select)>"
 )
 #: Start tags that are not simply passed over.
 _SPECIAL = (
@@ -105,15 +106,16 @@ _SPECIAL = (
 )
 #: Tags whose first letters tell that they are passed over: most of them.
 _QUICK = (
-    rf"/[abd-su-zABD-SU-Z]{NAME}(?:>|{TAG_END})|p{TAG_END}|span{TAG_END}[^<]*+(?:</span>)?+"
-    r"|(?:[deghj-loqru-wyz]|s(?:[ahlmopuw]|t(?!y)|e(?!l))|i(?!f)|b(?!as)|c(?!ol)|f(?!r)"
-    rf"|t[dh](?![a-z])|n(?!o[ef])|m(?!at|et)|p(?!l)|x(?!m)|a(?!re)[b-z]){NAME}{TAG_END}"
+    rf"/[abd-su-zABD-SU-Z]{NAME}>|span{AFTER_NAME}{ANY_TAG_END}[^<]*+(?:</span>)?+"
+    r"|(?:/[abd-su-zABD-SU-Z]|[deghj-loqru-wyz]|s(?:[ahlmopuw]|t(?!y)|e(?!l))|i(?!f)|b(?!as)"
+    r"|c(?!ol)|f(?!r)|t[dh](?![a-z])|n(?!o[ef])|m(?!at|et)|p(?!l)|x(?!m)|a(?!re)[b-z])"
+    rf"{NAME}{ANY_TAG_END}"
 )
 _PASSED = (
     rf"{_QUICK}|[aA]>|(?![aA]{AFTER_NAME})(?:{_IN_TABLE}|{_NO_TAG}"
-    rf"|(?!(?ai:/(?:{_CELLS})|{_SPECIAL}){AFTER_NAME})/?+[a-zA-Z]{NAME}{TAG_END}"
-    rf"|{_META}|{foreign('svg')}|{foreign('math')}|{_SELECT}"
-    rf"|{'|'.join(raw_text(name) for name in RAW_TEXT if name not in {'iframe', 'title'})})"
+    rf"|(?!(?ai:/(?:{_CELLS})|{_SPECIAL}){AFTER_NAME})/?+[a-zA-Z]{NAME}{ANY_TAG_END}"
+    rf"|{_META}|{foreign('svg', ANY_TAG_END)}|{foreign('math', _TAG_END)}|{_SELECT}"
+    rf"|{'|'.join(map(raw_text, ('script', 'style', 'textarea', 'noframes')))})"
 )
 #: What the name and the value of an attribute of a ``meta`` element have if the element may say
 #: nofollow or lead to another page. A name has no character references.
@@ -124,14 +126,13 @@ _TOKEN = (
     rf"[^<]*+(?:<(?:{_PASSED})[^<]*+)*+"
     rf"(?:<(?:{_ANCHOR}|{_VOID}|{_TITLE}|{_FRAME})|\Z|(?P<rest>(?s:.++)))"
 )
-#: The same at the end of a page, where an anchor needs no end tag.
-_TOKEN_AT_END = _TOKEN.replace(_END, rf"(?:{_END}|\Z)")
 #: A page of more bytes is read in parts of about so many, and others have their turn after each.
 _PART = 1 << 16
 #: Tokens that are taken apart at a time.
 _SOME = 1 << 10
 #: What is read of tokens: a sequence for each group, empty where a token is another one.
-_GROUPS = ("href", "anchor", "void", "frame", "title", "blocks")
+_GROUPS = ("href", "anchor", "void", "frame", "title")
+_BLOCKS = tuple(f"block{depth}" for depth in range(1, _DEEPEST + 1))
 _Columns: TypeAlias = tuple[Sequence[bytes], ...]
 _Token: TypeAlias = tuple[bytes, ...]
 
@@ -177,7 +178,7 @@ class Scan:
 
     def add(self, found: _Columns) -> None:
         """Add the elements that were *found*."""
-        written, anchors, voids, frames, titles, _ = found
+        written, anchors, voids, frames, titles = found[: len(_GROUPS)]
         hrefs = _hrefs(written)
         if any(anchors) or any(voids) or any(frames):
             self._has_others = True
@@ -225,7 +226,7 @@ def scan(html: bytes) -> Scan | None:
     try:
         for found in _parts(html):
             scanned.add(found)
-            has_blocks = has_blocks or any(found[_GROUPS.index("blocks")])
+            has_blocks = has_blocks or any(map(any, found[len(_GROUPS) :]))
     except _Unsure:
         return None
     return None if has_blocks and may_end_in_a_link(html) else scanned
@@ -248,11 +249,9 @@ def _windows(html: bytes) -> Iterator[list[_Token]]:
         end = min(place + size, len(html))
         while html.startswith(b"<", end - 1, end):
             end += 1  # whether it begins a tag depends on what follows
-        found, rest = _tokens(html, place, end, _TOKEN)
-        if rest == end - place == len(html) - place:
-            found, rest = _tokens(html, place, end, _TOKEN_AT_END)
-            if rest:
-                raise _Unsure
+        found, rest = _tokens(html, place, end)
+        if rest and end == len(html):
+            raise _Unsure
         if rest < end - place:
             yield found
             place, size = end - rest, _PART
@@ -260,9 +259,9 @@ def _windows(html: bytes) -> Iterator[list[_Token]]:
             size *= 2
 
 
-def _tokens(html: bytes, place: int, end: int, pattern: str) -> tuple[list[_Token], int]:
+def _tokens(html: bytes, place: int, end: int) -> tuple[list[_Token], int]:
     """Return the tokens from *place* to *end*, and the length of what is unsure before the end."""
-    found = compiled_for_bytes(pattern).findall(html, place, end)
+    found = compiled_for_bytes(_TOKEN).findall(html, place, end)
     return found, max(len(token[-1]) for token in found[-2:])  # the last token is the end
 
 
@@ -282,7 +281,7 @@ def _unquoted(value: str) -> str:
 def _columns(groups: Sequence[Sequence[bytes]]) -> _Columns:
     """Pick those of *groups* that are read."""
     numbers = compiled_for_bytes(_TOKEN).groupindex
-    return tuple(groups[numbers[name] - 1] for name in _GROUPS)
+    return tuple(groups[numbers[name] - 1] for name in (*_GROUPS, *_BLOCKS))
 
 
 def _text(written: bytes) -> str:
