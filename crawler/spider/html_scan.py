@@ -271,7 +271,10 @@ def _hrefs(written: Iterable[bytes]) -> list[str]:
     if b"\r" in found or found.count(b"&") != found.count(b"&amp;"):
         plain = "\0".join([_unquoted(href) for href in _text(found).split("\0") if href])
         return decoded(plain).split("\0")
-    return [_unquoted(href) for href in _text(found.replace(b"&amp;", b"&")).split("\0") if href]
+    hrefs = _text(found.replace(b"&amp;", b"&"))
+    if found and b"'" not in found:
+        return hrefs.replace('"', "").split("\0")
+    return [_unquoted(href) for href in hrefs.split("\0") if href]
 
 
 def _unquoted(value: str) -> str:

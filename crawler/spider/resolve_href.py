@@ -111,6 +111,7 @@ class _InFolder(dict[str, str | None]):
         super().__init__()
         self._folder = folder
         self._site = _on_site(_root(folder))
+        self._scheme = folder[: folder.index("/")]
 
     def __missing__(self, href: str) -> str | None:
         url: str | None
@@ -123,7 +124,7 @@ class _InFolder(dict[str, str | None]):
         elif _FROM_ROOT.match(href):
             url = self._site.root + href[1:]
         else:
-            url = self._site[href]
+            url = self._site[self._scheme + href if href.startswith("//") else href]
         return _keep(self, href, url, _MANY)
 
     def _above(self, levels: int) -> str:

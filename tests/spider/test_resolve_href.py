@@ -118,3 +118,12 @@ def test_what_a_site_remembers_is_its_own():
 )
 def test_the_base_of_a_page_is_its_own_url_if_it_names_none_that_can_be_used(given, base):
     assert resolve_href.base_of(PAGE.url, given) == base
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_url_without_a_scheme_has_that_of_its_page_and_needs_no_parser(scheme):
+    resolver = HrefResolver(PAGE, f"{scheme}://site.test/folder/page")
+
+    assert resolver.known["//other.test/x?y#z"] == f"{scheme}://other.test/x?y#z"
+    assert resolver.known["///other.test/x"] is None
+    assert resolver("///other.test/x") == f"{scheme}://other.test/x"
