@@ -14,7 +14,7 @@ from .batch import Batch
 from .store import Store
 
 #: Seconds and steps of requests after which a group is committed, whichever comes first.
-_SECONDS = 0.05
+_SECONDS = 0.2
 GROUP = 64
 #: How many steps may wait for a commit before no more requests are taken.
 _MOST_UNWRITTEN = 256
