@@ -28,9 +28,6 @@ from .reopening import FailedPages
 from .store import Store
 from .stored_queues import WINDOW, StoredQueues
 
-#: How many URLs that were turned away are remembered by name, to be quick.
-_MOST_RECORDED = 50_000
-
 
 class SqliteJournal:
     """
@@ -57,7 +54,6 @@ class SqliteJournal:
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
         self._fingerprint = Fingerprint()
-        self._recorded_lately: set[tuple[str, bool]] = set()
         self._least_number = 0
 
     # -- the beginning and the end -----------------------------------------------------------------
@@ -145,12 +141,6 @@ class SqliteJournal:
         return request
 
     def turned_away(self, found: Request | Link, reason: str, host: str) -> None:
-        name = (found.url, reason in rows.OF_ITS_PAGE)
-        if name in self._recorded_lately:
-            return
-        if len(self._recorded_lately) >= _MOST_RECORDED:
-            self._recorded_lately.clear()
-        self._recorded_lately.add(name)
         key = rows.key_of_link(found.url, self._fingerprint)
         mark = rows.turned_away_key(key, reason)
         if self.recovered is not None and self.recovered.turned_away.add(mark):
