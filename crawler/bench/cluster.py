@@ -4,7 +4,7 @@ What a cluster costs: CPU a page against one process with a job, and what its se
     crawler bench cluster --schedulers 1,2
 
 The server, the schedulers and the collector run on this machine, with the server of the site. Memory is that of all keys of the
-job when all is collected; the CPU of the server is what it takes more than without work.
+job when all is collected.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ _SMALLER = 4
 _CONCURRENCY = 64
 _TIMEOUT = 900.0
 _IDLE_SECONDS = 10.0
-#: Seconds in which a server without work is measured: what it takes then does not count for pages.
-_REST_SECONDS = 2.0
 #: The commands that only clients send: what runs inside scripts is counted by the server as well.
 _SENT = ("evalsha", "eval", "xread", "lindex", "blpop")
 _TARGET = "crawler.bench.contenders.cluster_crawl"
@@ -103,14 +101,13 @@ def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
         where = {"redis": server.url, "name": _JOB}
         pin(SERVER, server.pid or 0)
         site.counts()
-        resting = _resting_share(server.url)
-        before, began = _server_cost(server.url), time.monotonic()
+        before = _server_cost(server.url)
         crawling = [_child("work", where | {"url": site.shape.url(0)}) for _ in range(schedulers)]
         running = [gevent.spawn(one.run, _TIMEOUT) for one in crawling]
         measured: list[dict[str, Any]] = [one.get() for one in running]
         # Behind them: what keeps the other core busy as well makes their own work cost more.
         collected: dict[str, Any] = _child("collect", where).run(_TIMEOUT)
-        after, took = _server_cost(server.url), time.monotonic() - began
+        after = _server_cost(server.url)
         found, _ = site.counts()
         if found != site.shape.pages:
             raise BenchError(f"{found} of {site.shape.pages} pages were fetched")
@@ -123,7 +120,7 @@ def _crawl(site: ServedSite, schedulers: int) -> dict[str, float]:
         "pages_per_second": found / seconds,
         "rss_mb": max(one["rss"] for one in measured),
         "collector_us": collected["cpu"] * 1e6,
-        "server_us": (after["cpu"] - before["cpu"] - resting * took) * 1e6,
+        "server_us": (after["cpu"] - before["cpu"]) * 1e6,
         "commands": after["commands"] - before["commands"],
         "bytes": stored,
         "finish_s": max(one["ended"] for one in measured) - last,
@@ -162,13 +159,6 @@ def _server_cost(url: str) -> dict[str, float]:
         "cpu": used["used_cpu_sys"] + used["used_cpu_user"],
         "commands": sum(called.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in _SENT),
     }
-
-
-def _resting_share(url: str) -> float:
-    """Return the share of a core that a server without work takes."""
-    before = _server_cost(url)["cpu"]
-    gevent.sleep(_REST_SECONDS)
-    return (_server_cost(url)["cpu"] - before) / _REST_SECONDS
 
 
 def _bytes(url: str) -> int:
