@@ -28,7 +28,7 @@ _INSIDE = (
 )
 _LINK = (
     rf"[aA]{AFTER_NAME}{TAG_END}{_INSIDE}"
-    rf"(?:</[aA]{AFTER_NAME}{TAG_END}|(?=</?+[aApP]{AFTER_NAME})|\Z)"
+    rf"(?:</[aA]{AFTER_NAME}{TAG_END}|(?=<(?:/?+[aA]|/[pP]){AFTER_NAME})|\Z)"
 )
 #: A paragraph without what ends it.
 _PARAGRAPH = (

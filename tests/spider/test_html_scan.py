@@ -45,6 +45,7 @@ DIFFICULT = {
     "an anchor that is not closed": "<p><a href=/a>x<p>y",
     "an anchor around a block": "<p><a href=/a><div>x</div></a>",
     "an anchor around a block, then inline": "<p><a href=/a><b><i><div>x</div></i></b><b>y</b></a>",
+    "a paragraph in an anchor, then inline": "<p><a href=/a><b><i><p>x</p></i></b><b>y</b></a>",
     "an anchor up to the end of the page": "<p>x</p><a href=/a>y",
     "a paragraph around a button": "<p><button><div></div></button><a href=/a><div>x</div></a>",
     "an anchor that its parent closes": "<span><a href=/a></span>x</a>",
