@@ -31,8 +31,8 @@ class ClusterView:
         return not self._frontier.flowing.is_set()
 
     @property
-    def retried(self) -> int:
-        return sum(view.retried for view in self._views)
+    def retries(self) -> Counter[str]:
+        return sum((view.retries for view in self._views), Counter())
 
     @property
     def moved(self) -> int:

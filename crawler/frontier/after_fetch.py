@@ -89,5 +89,9 @@ class AfterFetch:
         return Hop(hop.replace(attempts=()))
 
 
+def kind_of(result: Response | ModuleError) -> str:
+    return f"http_{result.status}" if isinstance(result, Response) else result.kind
+
+
 def described(result: Response | ModuleError) -> str:
     return f"status {result.status}" if isinstance(result, Response) else result.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -108,8 +109,8 @@ class FrontierView(Protocol):
     def paused(self) -> bool: ...
 
     @property
-    def retried(self) -> int:
-        """How many fetches were tried again."""
+    def retries(self) -> Counter[str]:
+        """How many fetches were tried again, by what had failed."""
 
     @property
     def moved(self) -> int:

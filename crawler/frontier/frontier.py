@@ -21,7 +21,7 @@ from .admission.link_filter import LinkFilter
 from .admission.scope import Scope
 from .admission.seen import Seen
 from .admission.traps import TrapGuard
-from .after_fetch import AfterFetch, Hop, RetryLater, described
+from .after_fetch import AfterFetch, Hop, RetryLater, described, kind_of
 from .budget import Budget
 from .contract import Next, Taken
 from .durable.journal import Journal, NullJournal, Restored
@@ -337,7 +337,7 @@ class Frontier:
             return self._hop(taken, after.request)
         if isinstance(after, RetryLater):
             self._release(taken)
-            self.view.retried += 1
+            self.view.retries[kind_of(result)] += 1
             due = max(now + after.wait, rests_until)
             self._parts.waiting.put_later(taken.host, after.request, due, now)
             return Next.AGAIN
@@ -361,7 +361,7 @@ class Frontier:
     def _restore(self, restored: Restored) -> None:
         """Continue with what an earlier process has left."""
         parts, journal, figures = self._parts, self._parts.journal, restored.figures
-        self.view.retried = figures.get("retried", 0)
+        self.view.recall(figures)
         parts.spending.begun = figures.get("begun", 0)
         parts.spending.bytes = figures.get("bytes", 0)
         restorer = Restorer(parts, self._endings)
@@ -379,7 +379,7 @@ class Frontier:
     def _figures(self) -> dict[str, Any]:
         parts = self._parts
         return {
-            "retried": self.view.retried,
+            "retries": dict(self.view.retries),
             "begun": parts.spending.begun,
             "bytes": parts.spending.bytes,
             "turned_away": dict(parts.ledger.turned_away),

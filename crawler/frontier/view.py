@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
+from typing import Any
 
 from .._words import counted
 from .contract import Taken
@@ -20,7 +22,7 @@ class View:
     """Implements FrontierView of contract.py."""
 
     def __init__(self, parts: Parts, moved: Mapping[str, str]) -> None:
-        self.retried = 0
+        self.retries: Counter[str] = Counter()
         #: How many requests are between take() and their end.
         self.taken = 0
         self._ledger = parts.ledger
@@ -31,6 +33,12 @@ class View:
         self._flowing = parts.flowing
         self._clock = parts.clock
         self._moved = moved
+
+    def recall(self, figures: Mapping[str, Any]) -> None:
+        """Continue to count from the *figures* of an earlier process."""
+        # A job that an older version has written knows only how many there were.
+        of_any_kind = +Counter({"": figures.get("retried", 0)})
+        self.retries.update(figures.get("retries") or of_any_kind)
 
     @property
     def idle(self) -> bool:

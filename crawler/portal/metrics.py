@@ -86,14 +86,19 @@ class CrawlMetrics:
         yield durations
 
     def _work(self) -> Iterator[Metric]:
-        yield self._total("crawler_retries", "Fetches tried again.", "retried")
+        yield self._counts("crawler_retries", "Fetches tried again.", "kind", _retries)
         yield self._counts("crawler_items", "Items.", "outcome", _items)
         yield self._counts("crawler_errors", "Errors reported.", "kind", _errors)
         pools = GaugeMetricFamily("crawler_pool_entries", "Data in a pool.", labels=("job", "pool"))
+        in_flight = GaugeMetricFamily(
+            "crawler_in_flight_bytes", "What pages take that are not settled.", labels=("job",)
+        )
         for job, _, summary in self._with_summary:
             for name in ("request", "response", "item", "error"):
                 pools.add_metric((job, name), summary[f"{name}_pool"]["total"])
+            in_flight.add_metric((job,), summary.get("in_flight_bytes", 0))
         yield pools
+        yield in_flight
 
     def _counts(
         self, name: str, text: str, label: str, count: Callable[[Mapping[str, Any]], Counter[str]]
@@ -118,6 +123,10 @@ def _code_classes(summary: Mapping[str, Any]) -> Counter[str]:
 
 def _items(summary: Mapping[str, Any]) -> Counter[str]:
     return Counter({name: summary["items"][name] for name in ("processed", "failed", "dropped")})
+
+
+def _retries(summary: Mapping[str, Any]) -> Counter[str]:
+    return Counter(summary.get("retries") or {"": summary["retried"]})
 
 
 def _errors(summary: Mapping[str, Any]) -> Counter[str]:

@@ -81,6 +81,11 @@ class MemoryGuard:
             self._asked_at, self._received = now, self._receiving()
         return self._large or self.held + self._received >= self._budget
 
+    @property
+    def in_flight(self) -> int:
+        """The bytes that all pages take that are not settled, as far as they are known."""
+        return self.held + self._received
+
     def counted(self, size: int) -> int:
         """Return what of the *size* of an analysis counts: one page alone must not stop all others."""
         return int(min(size, self._budget / 2))

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from ..buffer import PoolFigures
-from ..frontier import UrlCounts
+from ..frontier import FrontierView, UrlCounts
 from ..module import Analyzer, Downloader, Module, ModuleSummary, Pipeline, Registrar
 from .args import DataArgs, ModuleArgs, RequestArgs
 from .meter import Latency
@@ -73,6 +73,8 @@ class Summary:
     error_pool: PoolFigures
     urls: UrlCounts
     retried: int
+    #: How many of the *retried* followed which kind of failure, such as timeout or http_503.
+    retries: Mapping[str, int]
     #: By reason, the first few URLs that failed, were refused or turned away.
     samples: Mapping[str, list[str]]
     #: The number of pages that have moved permanently.
@@ -83,6 +85,8 @@ class Summary:
     error_lines: tuple[str, ...]
     responses: int
     bytes: int
+    #: What the pages take that are not settled: their bodies, and the analyses that run.
+    in_flight_bytes: int
     status_codes: Mapping[int, int]
     #: The number of start pages whose last answer was no success: a status of 400 or more.
     unsuccessful_starts: int
@@ -126,25 +130,33 @@ def summarize(
         item_pool=run.items.figures(),
         error_pool=run.errors.figures(),
         urls=view.counts(),
-        retried=view.retried,
+        retried=sum(view.retries.values()),
+        retries=dict(view.retries),
         samples=view.samples(),
         moved=view.moved,
-        waiting_for=view.waiting_for(),
-        next_wake=view.next_wake(),
-        queued=len(view),
-        resting=view.resting(),
+        **_waiting(view),
         cpu=meter.cpu,
         items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
         errors=ErrorCounts(run.errors.reported, run.errors.dropped, dict(run.errors.by_kind)),
         error_lines=tuple(map(str, run.stages.failures.by_line.most(_MOST_ERROR_LINES))),
         responses=meter.responses,
         bytes=meter.bytes,
+        in_flight_bytes=run.memory.in_flight,
         status_codes=dict(sorted(meter.statuses.items())),
         unsuccessful_starts=meter.unsuccessful_starts,
         latency=meter.latency(),
         rate=meter.rate,
         elapsed=meter.elapsed,
     )
+
+
+def _waiting(view: FrontierView) -> dict[str, Any]:
+    return {
+        "waiting_for": view.waiting_for(),
+        "next_wake": view.next_wake(),
+        "queued": len(view),
+        "resting": view.resting(),
+    }
 
 
 def _modules(registrar: Registrar, kind: type[Module]) -> tuple[ModuleSummary, ...]:

@@ -61,3 +61,18 @@ def test_failures_are_why_a_host_gets_one_request_at_a_time(frontier):
     assert take(frontier) is None
 
     assert frontier.view.resting() == "connect"
+
+
+def test_retries_are_counted_by_what_had_failed(frontier):
+    admit(frontier, 2)
+    answer_robots(frontier, "")
+    answer(frontier, take(frontier), status=500)
+    frontier._parts.clock.now += 100
+    fail(frontier, take(frontier))
+
+    assert frontier.view.retries == {"http_500": 1, "connect": 1}
+
+
+def test_retries_of_a_job_of_an_older_version_are_of_no_kind(frontier):
+    frontier.view.recall({"retried": 3})
+    assert frontier.view.retries == {"": 3}

@@ -1,16 +1,20 @@
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawler.portal.metrics import Crawl, CrawlMetrics, metrics_text
+
 from .conftest import request
 
 
-def read(live):
-    answer = request(live.url + "metrics")
-    families = text_string_to_metric_families(answer.text)
+def samples(text):
     return {
         (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in families
+        for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
+
+
+def read(live):
+    return samples(request(live.url + "metrics").text)
 
 
 def test_the_metrics_agree_with_the_summary(live):
@@ -27,7 +31,26 @@ def test_the_metrics_agree_with_the_summary(live):
     assert sum(errors.values()) == summary.errors.reported
     assert errors["parse"] == 1
     assert found["crawler_items_total", job, ("outcome", "processed")] == 3
+    assert found["crawler_in_flight_bytes", job] == summary.in_flight_bytes
+    assert found["crawler_retries_total", job, ("kind", "")] == summary.retried == 0
     assert found["crawler_build_info", ("version", "0.1.0")] == 1
+
+
+def test_retries_have_their_kind_unless_an_older_version_has_counted_them(live):
+    urls, summary = live.result.summary.urls, live.result.summary.to_dict()
+    retried = summary | {"retried": 3, "retries": {"timeout": 1, "http_503": 2}}
+    older = {name: value for name, value in retried.items() if name != "retries"}
+    del older["in_flight_bytes"]
+
+    crawls = CrawlMetrics([Crawl("new", urls, retried), Crawl("old", urls, older)])
+    found = samples(metrics_text(crawls).decode())
+
+    retries = {key[1:]: n for key, n in found.items() if key[0] == "crawler_retries_total"}
+    assert retries == {
+        (("job", "new"), ("kind", "timeout")): 1,
+        (("job", "new"), ("kind", "http_503")): 2,
+        (("job", "old"), ("kind", "")): 3,
+    }
 
 
 def test_the_histogram_of_latencies_is_whole(live):

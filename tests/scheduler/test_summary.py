@@ -92,6 +92,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
             "found_nearer": 0,
         },
         "retried": 0,
+        "retries": {},
         "samples": {},
         "moved": 0,
         "items": {"found": 0, "processed": 0, "failed": 0, "dropped": 0},
@@ -99,6 +100,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
         "error_lines": [],
         "responses": 0,
         "bytes": 0,
+        "in_flight_bytes": 0,
         "status_codes": {},
         "unsuccessful_starts": 0,
         "latency": {
