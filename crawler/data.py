@@ -13,13 +13,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import attrgetter
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, Never
 
 from . import charset
 from .credentials import without_credentials
 from .headers import Headers
 from .item_fields import has_fields
-from .read_only_dict import ReadOnlyDict
+from .read_only_dict import ReadOnlyDict, RequestMeta
 from .request_content import Pairs, with_query
 from .request_fields import (
     Cookies,
@@ -32,12 +32,15 @@ from .request_fields import (
     file_name,
     login_to_header,
     plain_url,
+    refuse_change,
+    refuse_fields,
     with_content,
 )
 
 #: Request numbers start at a random value, so that the ids of two processes differ.
 _numbers = itertools.count(secrets.randbits(40))
 _NOTHING: Mapping[str, Any] = ReadOnlyDict()
+_NO_META: Mapping[str, Any] = RequestMeta()
 
 #: The key in the meta of a request for the start of a body: the number of decoded bytes after
 #: which a fetcher ends the transfer. Its limit for the size of a body does not apply.
@@ -111,7 +114,7 @@ class Request:
         headers: Mapping[str, str] | Iterable[tuple[str, str]] = _NO_HEADERS,
         body: bytes | bytearray | str = b"",
         cookies: Cookies = _NOTHING,
-        meta: Mapping[str, Any] = _NOTHING,
+        meta: Mapping[str, Any] = _NO_META,
         depth: int = 0,
         priority: int = 0,
         timeout: float | None = None,
@@ -130,7 +133,10 @@ class Request:
         params: Pairs | None = None,
         form: Pairs | None = None,
         json: Any = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            refuse_fields(unknown)
         if method != "GET":
             if callable(method):  # other frameworks take the callback in second place
                 method, callback = "GET", method
@@ -152,7 +158,7 @@ class Request:
             body = body_bytes(body)
         if cookies is not _NOTHING:
             cookies = checked_cookies(cookies)
-        if type(meta) is not ReadOnlyDict:
+        if type(meta) is not RequestMeta:
             meta = checked_meta(meta)
         if type(cb_kwargs) is not ReadOnlyDict:
             cb_kwargs = ReadOnlyDict(cb_kwargs)
@@ -205,6 +211,8 @@ class Request:
         return f"{self.method} {self.url} [{self.id}]"
 
 
+# A frozen dataclass must not define it, and its own names no remedy.
+Request.__setattr__ = refuse_change  # type: ignore[method-assign]
 _values = attrgetter(*Request.__slots__)
 #: Where each field is among the arguments: copies by place take half of the time.
 _PLACES = {name: place for place, name in enumerate(Request.__slots__)}

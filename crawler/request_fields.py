@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import FrozenInstanceError
 from types import MethodType
-from typing import Any
+from typing import Any, NoReturn
 
 from .credentials import split_credentials
 from .headers import Headers
-from .read_only_dict import ReadOnlyDict
+from .read_only_dict import ReadOnlyDict, RequestMeta
 from .request_content import Pairs, form_body, json_body
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -35,6 +36,25 @@ _NOT_IN_META = {
     "max_retry_times": "the setting retries",
     "proxy": "proxy=",
 }
+#: Arguments of a request in Scrapy that are none here, and what to write instead.
+_NOT_FIELDS = {
+    "encoding": "a URL and a body of text are UTF-8: give body=text.encode(…) for another encoding",
+    "flags": 'write meta={"flags": […]}',
+    "formdata": "write form=, or FormRequest(url, formdata=…)",
+}
+
+
+def refuse_fields(names: Iterable[str]) -> NoReturn:
+    """Raise TypeError for *names*, which are no arguments of a request."""
+    told = (f"{name!r}{'; ' * (name in _NOT_FIELDS)}{_NOT_FIELDS.get(name, '')}" for name in names)
+    raise TypeError(f"a Request has no argument {', '.join(told)}")
+
+
+def refuse_change(request: object, name: str, value: object) -> NoReturn:  # noqa: ARG001
+    raise FrozenInstanceError(
+        f"a request cannot be changed: give {name}= to the new request, or write "
+        f"request = request.replace({name}=…)"
+    )
 
 
 def plain_url(url: str) -> str:
@@ -70,7 +90,7 @@ def checked_meta(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *meta*; refuse a key that would be ignored, so that nothing is sent otherwise than meant."""
     for name in meta.keys() & _NOT_IN_META.keys():
         raise ValueError(f'meta["{name}"] has no effect here: use {_NOT_IN_META[name]}')
-    return ReadOnlyDict(meta)
+    return RequestMeta(meta)
 
 
 def _is_token(text: object) -> bool:
@@ -136,5 +156,5 @@ def login_to_header(
     url, login = split_credentials(url)
     if login is not None and "authorization" not in headers:
         headers = Headers([*headers.items(), ("Authorization", login)])
-        meta = ReadOnlyDict({**meta, URL_LOGIN: True})
+        meta = RequestMeta({**meta, URL_LOGIN: True})
     return url, headers, meta

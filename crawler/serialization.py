@@ -27,7 +27,7 @@ from .errors import (
     Unwritable,
 )
 from .headers import Headers
-from .read_only_dict import ReadOnlyDict
+from .read_only_dict import RequestMeta
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ def request_from_dict(data: Mapping[str, Any]) -> Request:
     if "body" in fields:
         fields["body"] = _decoded(fields["body"])
     if "meta" in fields:  # not checked again: a job may have been made before its keys were
-        fields["meta"] = ReadOnlyDict(fields["meta"])
+        fields["meta"] = RequestMeta(fields["meta"])
     return Request(**fields)
 
 

@@ -16,3 +16,17 @@ def test_a_change_is_an_error_that_names_the_remedy(name):
             getattr(owner, name)["page"] = 2
         with pytest.raises(TypeError, match="cannot be changed"):
             getattr(owner, name).update(page=2)
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"), [("depth", r"request\.depth"), ("retry_times", r"request\.attempts")]
+)
+def test_a_key_of_scrapy_is_an_error_that_says_where_the_same_is(key, instead):
+    for request in (Request(URL), Request(URL, meta={"page": 1})):
+        with pytest.raises(KeyError, match=instead):
+            request.meta[key]
+        with pytest.raises(KeyError, match=instead):
+            request.meta.get(key, 0)
+        assert request.meta.get("other", 3) == 3
+    assert Request(URL, meta={"depth": 2}).meta.get("depth") == 2
+    assert Request(URL).cb_kwargs.get("depth") is None

@@ -151,3 +151,18 @@ def test_a_stored_request_keeps_its_meta():
     stored = {"url": URL, "meta": {"proxy": "http://proxy.test"}}
 
     assert request_from_dict(stored).meta == {"proxy": "http://proxy.test"}
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("flags", "meta="), ("encoding", "UTF-8"), ("formdata", "form="), ("url_", "'url_'$")],
+)
+def test_an_unknown_argument_is_named_with_what_to_write_instead(name, instead):
+    with pytest.raises(TypeError, match=f"has no argument '{name}'") as caught:
+        Request(URL, **{name: "utf-8"})
+    caught.match(instead)
+
+
+def test_an_assignment_is_answered_with_what_to_write():
+    with pytest.raises(AttributeError, match=r"request = request\.replace\(priority=…\)"):
+        Request(URL).priority = 1

@@ -25,6 +25,16 @@ _FILE_TYPES = frozenset(
     ).split()
 )
 
+#: Arguments of Scrapy's class: the value that is always in force here, and what to write for others.
+_FIXED: dict[str, tuple[Any, str]] = {
+    "attrs": (("href",), "tags= names the elements, and each has its own attribute, as src of img"),
+    "canonicalize": (False, "a crawl compares URLs in their canonical form"),
+    "process_value": (None, "change the URLs in process_links of the rule"),
+    "restrict_text": (None, "select the elements by restrict_xpaths"),
+    "strip": (True, "spaces around a URL never count"),
+    "unique": (True, "each link of a page is given once"),
+}
+
 _HTML = Headers({"Content-Type": "text/html; charset=utf-8"})
 
 
@@ -43,7 +53,8 @@ class LinkExtractor:
     *allow_domains* and *deny_domains* include their subdomains. *restrict_css* and
     *restrict_xpaths* select the regions of the page to look in. *tags* are the elements to look
     at, *deny_extensions* the endings of paths to leave out: by default those of images, archives
-    and the like. *nofollow* is that of links().
+    and the like. *nofollow* is that of links(). Other arguments of Scrapy's class may be given with
+    its defaults.
     """
 
     def __init__(
@@ -58,7 +69,10 @@ class LinkExtractor:
         tags: str | Collection[str] = ("a", "area"),
         deny_extensions: Collection[str] | None = None,
         nofollow: bool | None = None,
+        **fixed: Any,
     ) -> None:
+        for name, value in fixed.items():
+            _check_fixed(name, value)
         self._allow, self._deny = _compiled(allow), _compiled(deny)
         self._allow_domains = _domains(allow_domains)
         self._deny_domains = _domains(deny_domains)
@@ -109,6 +123,14 @@ class LinkExtractor:
         if self._allow_domains and not _is_in(host, self._allow_domains):
             return False
         return not _is_in(host, self._deny_domains)
+
+
+def _check_fixed(name: str, value: object) -> None:
+    if name not in _FIXED:
+        raise TypeError(f"LinkExtractor has no argument {name!r}")
+    usual, instead = _FIXED[name]
+    if value not in (usual, [*usual] if isinstance(usual, tuple) else usual):
+        raise ValueError(f"LinkExtractor({name}={value!r:.200}) has no effect here: {instead}")
 
 
 def _outermost(regions: Iterable[Any]) -> Iterator[Any]:

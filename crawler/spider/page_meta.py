@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..data import Response
-from ..read_only_dict import ReadOnlyDict
+from ..read_only_dict import RequestMeta
 
 
-class PageMeta(ReadOnlyDict):
+class PageMeta(RequestMeta):
     """
     The meta of the request of a page, and facts of the fetch by the names that Scrapy uses.
 
@@ -21,13 +21,13 @@ class PageMeta(ReadOnlyDict):
         self._facts = _facts(page)
 
     def __missing__(self, name: str) -> Any:
-        return self._facts[name]
+        return self._facts[name] if name in self._facts else super().__missing__(name)
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or name in self._facts
 
     def get(self, name: str, default: Any = None) -> Any:
-        return super().get(name, self._facts.get(name, default))
+        return self[name] if name in self or name == "link_text" else default
 
 
 def _facts(page: Response) -> dict[str, Any]:

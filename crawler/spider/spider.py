@@ -11,6 +11,7 @@ from typing import Any
 from ..data import Request, Response
 from ..errors import CrawlerError, ModuleError, StateError
 from .callback_results import driven
+from .own_settings import OwnSettings
 from .page import Page
 
 
@@ -43,7 +44,7 @@ class Spider:
     download_middlewares: Collection[Any] = ()
     #: What is done to each item, in order: functions of an item, or see ItemPipelines.
     pipelines: Collection[Any] = ()
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = OwnSettings()
     handle_httpstatus_list: Collection[int] = ()
     #: Whether links() leaves out what pages ask not to follow; the crawl sets it to its setting.
     obeys_nofollow: bool = True
@@ -62,6 +63,8 @@ class Spider:
                 f"{cls.__name__} has custom_settings, which nothing here reads: call them "
                 "settings; then each name that differs is answered with ours (DOWNLOAD_DELAY: delay)"
             )
+        if isinstance(given := vars(cls).get("settings"), dict):
+            cls.settings = OwnSettings(given)
         for name in ("download_middlewares", "middlewares", "pipelines"):
             if isinstance(given := getattr(cls, name), Mapping):
                 raise ValueError(f"{cls.__name__}.{name} is a list in its order: {[*given]!r:.200}")

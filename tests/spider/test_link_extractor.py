@@ -53,3 +53,27 @@ def test_every_link_is_extracted_once_in_its_order():
 def test_each_condition_leaves_links_out(conditions, expected):
     assert [url for url in urls(**conditions) if url in expected] == expected
     assert set(urls(**conditions)) == set(expected)
+
+
+def test_arguments_of_scrapy_are_taken_with_its_defaults():
+    usual = {"unique": True, "attrs": ("href",), "strip": True, "process_value": None}
+
+    assert urls(**usual, canonicalize=False, restrict_text=None) == urls() == urls(attrs=["href"])
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ({"unique": False}, "once"),
+        ({"attrs": ("href", "src")}, "tags="),
+        ({"process_value": str.strip}, "process_links"),
+    ],
+)
+def test_another_value_is_refused_with_what_to_write_instead(given, instead):
+    with pytest.raises(ValueError, match=instead):
+        LinkExtractor(**given)
+
+
+def test_an_unknown_argument_is_named():
+    with pytest.raises(TypeError, match="no argument 'alow'"):
+        LinkExtractor(alow="x")

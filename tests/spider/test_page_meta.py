@@ -39,3 +39,12 @@ def test_only_what_the_request_was_given_is_handed_on():
     assert dict(meta) == {**meta} == meta.copy() == {"cat": "tea"}
     assert Request(URL, meta=meta).meta == {"cat": "tea"}
     assert "depth" not in Request(URL, meta=meta).meta
+
+
+def test_the_text_of_a_link_is_not_there_and_the_error_says_what_to_do():
+    meta = Page.of(Response(URL, 200)).meta
+
+    with pytest.raises(KeyError, match=r"response\.follow"):
+        meta["link_text"]
+    with pytest.raises(KeyError, match=r"response\.follow"):
+        meta.get("link_text")
