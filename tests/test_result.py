@@ -1,7 +1,7 @@
 import gevent
 import pytest
 
-from crawler import Spider, crawl, stream
+from crawler import Request, Spider, crawl, stream
 from crawler.errors import PipelineError
 from crawler.job import Job
 from crawler.middleware.spider.contract import SpiderMiddleware
@@ -135,6 +135,15 @@ def test_a_start_page_that_is_no_success_is_exit_code_1(status, code):
     assert (result.summary.urls.done, dict(result.summary.urls.failed)) == (2, {})
     assert result.summary.unsuccessful_starts == code
     assert result.exit_code == code
+
+
+@pytest.mark.parametrize(("wanted", "code"), [([404], 0), ([410], 1)])
+def test_a_start_page_whose_request_asks_for_its_status_is_a_success(wanted, code):
+    class Gone(Titles):
+        def start(self):
+            yield Request("http://site.test/", meta={"handle_httpstatus_list": wanted})
+
+    assert crawl(Gone(), fetch=Site({"/": Reply(404)}), **FREE).exit_code == code
 
 
 def test_a_spider_may_have_nothing_but_next_request():

@@ -66,8 +66,9 @@ class Meter:
             self._seconds.append([second, 1])
 
     def count_start(self, response: Response) -> None:
-        """Count the last answer to a start page."""
-        self.unsuccessful_starts += response.status >= 400
+        """Count the last answer to a start page, unless its own request asks for this status."""
+        wanted = response.request.meta.get("handle_httpstatus_list", ())
+        self.unsuccessful_starts += response.status >= 400 and response.status not in wanted
 
     def figures(self) -> dict[str, Any]:
         """Return the figures for continue_from(), as JSON values."""
