@@ -193,22 +193,22 @@ def _resolved(
     while some := list(islice(written, _SOME)):
         yield [
             url
-            for href in some
-            if (url := known[href])
-            or (url is None and (url := _page_url(resolver, not_pages, href)))
+            for href, simple in zip(some, resolver.simplified(some), strict=True)
+            if (url := known[simple])
+            or (url is None and (url := _page_url(resolver, not_pages, href, simple)))
         ]
 
 
-def _page_url(resolver: HrefResolver, not_pages: list[str], href: str) -> str:
+def _page_url(resolver: HrefResolver, not_pages: list[str], href: str, simple: str) -> str:
     """
     Return the URL of *href*, which is not known; "" if it leads into this page.
 
     Or if it leads to no page: then it is added to *not_pages*.
     """
+    if simple.startswith("?") and (url := resolver.with_query(simple)):
+        return url
     bare = href.strip(BLANKS)
-    url = None if bare == href else resolver.known[bare]
-    if url is None:
-        url = bare if bare.startswith(NOT_PAGES) else resolver.parse(bare)
+    url = bare if bare.startswith(NOT_PAGES) else resolver.parse(bare)
     if url.startswith(NOT_PAGES):
         not_pages.append(url)
         return ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeVar
 from urllib.parse import quote
 
 from ..data import Response
 from ..errors import InvalidURL
 from ..url import resolve
+from .link_elements import BLANKS
 
 # Hrefs that can be resolved by joining two strings: most hrefs of most pages. The URL parser gets
 # the others, which a browser would change or read in a special way.
@@ -25,8 +26,9 @@ _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
 #: From the folder of a page, or from one above it. The first name has no colon: it is no scheme.
 _RELATIVE = re.compile(
     r"(?![?#]|\Z)((?:\.\.?/)*+)"
-    rf"(?:(?![.%])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+)?+{_REST}"
+    rf"(?:(?!\.|%2[Ee])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+)?+{_REST}"
 )
+_QUERY = re.compile(rf"(?=\?){_REST}")
 _WHOLE = re.compile(rf"https?://{_HOST}{_PORT}{_PATH}++{_REST}")
 _HTTP = ("http://", "https://")
 #: How many hrefs are kept per site and per folder, how many absolute URLs for all sites, and
@@ -40,6 +42,12 @@ NOT_PAGES = ("javascript:", "mailto:", "data:", "tel:", "sms:", "about:", "blob:
 #: The start of URLs that browsers do not take for a base.
 _NO_BASES = ("data:", "javascript:")
 _NOT_ASCII = re.compile(r"[^\0-\x7f]++")
+_ASCII = "".join(map(chr, range(128)))
+#: What browsers remove from a URL, or escape in every part of it, but not in a host.
+_ESCAPES = str.maketrans(
+    {**dict.fromkeys("\t\n\r"), " ": "%20", '"': "%22", "<": "%3C", ">": "%3E"}
+)
+_ODD = "".join((*map(chr, _ESCAPES), "\\"))
 
 _Url = TypeVar("_Url", str, str | None)
 
@@ -70,6 +78,7 @@ class HrefResolver:
         folder = _folder(base) if base.startswith(_HTTP) else ""
         self.known = _in_folder(folder) if folder else _on_site("")
         self._parsed: dict[str, str | None] = {}
+        self._has_folder = bool(folder)
 
     def __call__(self, href: str) -> str:
         return self.known[href] or self.parse(href)
@@ -82,6 +91,39 @@ class HrefResolver:
         if not href.isascii() and not self._response.encoding.startswith("utf-"):
             href = _encode_query(href, self._response.encoding)
         return _resolved(self._base, href) or href
+
+    def with_query(self, href: str) -> str:
+        """Return the URL of *href* if it is nothing but a simple query, or else ""."""
+        return self._page + href if self._has_folder and _QUERY.match(href) else ""
+
+    @cached_property
+    def _page(self) -> str:
+        """The base without its query and fragment."""
+        return _resolved(self._base, "?")[:-1]
+
+    def simplified(self, hrefs: list[str]) -> list[str]:
+        """
+        Return *hrefs* as they may be looked up in *known*, all at once: one by one takes longer.
+
+        Those that are not simple then are not what was written, and must not be used.
+        """
+        text = "".join(hrefs)
+        if text.isascii() and not any(map(text.__contains__, _ODD)):
+            return hrefs
+        bare = "\0".join([href.strip(BLANKS) for href in hrefs])
+        if not bare.isascii():
+            bare = self._escaped(bare)
+        found = bare.translate(_ESCAPES).split("\0")
+        if "\\" in bare:
+            found = [_with_slashes(href) for href in found]
+        return found if len(found) == len(hrefs) else hrefs
+
+    def _escaped(self, hrefs: str) -> str:
+        """Escape what is not ASCII in *hrefs*, which "\\0" separates."""
+        encoding = self._response.encoding
+        if not encoding.startswith("utf-"):
+            hrefs = "\0".join([_encode_query(href, encoding) for href in hrefs.split("\0")])
+        return quote(hrefs, safe=_ASCII, errors="surrogatepass")
 
 
 class _OnSite(dict[str, str | None]):
@@ -117,6 +159,8 @@ class _InFolder(dict[str, str | None]):
         url: str | None
         if href[:1] == "#":
             return ""  # not kept: a page may have one for each of its lines
+        if href[:1] == "?":
+            return None  # it depends on the page
         if relative := _RELATIVE.match(href):
             name = relative.end(1)
             folder = self._above(href.count("../", 0, name)) if name else self._folder
@@ -177,6 +221,11 @@ def _resolved(base: str, href: str) -> str:
         return resolve(base, href)
     except InvalidURL:
         return ""
+
+
+def _with_slashes(href: str) -> str:
+    """Replace the backslashes of a path, as browsers do."""
+    return href if "?" in href or "#" in href else href.replace("\\", "/")
 
 
 def _encode_query(href: str, encoding: str) -> str:

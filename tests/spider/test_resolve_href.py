@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.data import Response
@@ -36,6 +36,48 @@ def test_the_fast_path_gives_what_the_url_standard_gives(base, href):
 
     assert resolver(href) == expected
     assert resolver(href) == expected
+
+
+VALID_BASES = BASES.filter(lambda base: base not in {"no", "http://[bad"})
+LATIN = Response("http://site.test/folder/page", 200, {"content-type": "text/html;charset=latin-1"})
+
+
+@given(
+    st.sampled_from([PAGE, LATIN]), VALID_BASES, st.lists(st.lists(PIECES, max_size=8).map("".join))
+)
+@example(PAGE, "http://h/a/b", ["é/..", "?é#é", "\\\\h.test\\x", "/\t/h.test/", "a\\?\\"])
+@example(LATIN, "http://h/a/b", ["é", "é?é#é", "?\N{SNOWMAN}"])
+@example(PAGE, "http://h/a/b", ["é", "\ud800", "x\0"])
+def test_hrefs_that_are_simplified_give_what_the_url_standard_gives(page, base, hrefs):
+    resolver = HrefResolver(page, base)
+
+    for href, simple in zip(hrefs, resolver.simplified(hrefs), strict=True):
+        url = resolver.known[simple] or resolver.with_query(simple)
+        if url and "\ud800" not in href:
+            assert url == HrefResolver(page, base).parse(href)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("é", "http://site.test/folder/%C3%A9"),
+        ("/é?é", "http://site.test/%C3%A9?%C3%A9"),
+        ("\\a\\b", "http://site.test/a/b"),
+        (" /a b\n", "http://site.test/a%20b"),
+        ('//other.test/"<>', "http://other.test/%22%3C%3E"),
+    ],
+)
+def test_odd_characters_need_no_parser(href, url):
+    resolver = HrefResolver(PAGE, PAGE.url)
+
+    assert resolver.known[resolver.simplified([href])[0]] == url
+
+
+def test_a_simple_query_needs_no_parser():
+    resolver = HrefResolver(PAGE, f"{PAGE.url}?x#y")
+
+    assert resolver.with_query("?a=1#b") == f"{PAGE.url}?a=1#b"
+    assert not resolver.with_query("?'")
 
 
 def test_what_is_remembered_of_a_site_does_not_grow_without_end():
