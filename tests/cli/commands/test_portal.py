@@ -27,26 +27,15 @@ from ..conftest import CRAWLER, crawler
 ROOT = Path(__file__).parents[3]
 
 
-def test_it_prints_a_one_time_link_and_ends_at_ctrl_c(tmp_path):
-    process = subprocess.Popen(
-        [*CRAWLER, "portal", "--port", "0"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    with gevent.Timeout(120):
-        lines = [process.stderr.readline() for _ in range(2)]
-
-    assert re.match(r"portal: http://127\.0\.0\.1:\d+/$", lines[0])
-    assert re.search(r"15 minutes: http://127\.0\.0\.1:\d+/setup/[\w-]{43}$", lines[1])
-    os.kill(process.pid, signal.SIGINT)
-    assert process.wait(timeout=120) == 0
-
-
 def start(path):
     """Start a portal in the directory *path*; return its process and its URL."""
     process = subprocess.Popen(
         [*CRAWLER, "portal", "--port", "0"], cwd=path, stderr=subprocess.PIPE, text=True
     )
     with gevent.Timeout(120):
-        return process, process.stderr.readline().split()[-1]
+        line = process.stderr.readline()
+    assert re.match(r"portal: http://127\.0\.0\.1:\d+/$", line)
+    return process, line.split()[-1]
 
 
 def answer(url, token, route, method="GET"):
@@ -107,8 +96,7 @@ class Checker:
 
 
 def prepare(path, held):
-    """Make a portal with a task; return a token for it."""
-    (path / "portal").mkdir()
+    """Give a new portal a user and a task; return a token for it."""
     database = Database(path / "portal/portal.db")
     admin = Users(database).add("admin", "a long password", "admin")
     token = Tokens(database).add(admin, "test", "run", days=1, now=time.time())
@@ -120,8 +108,11 @@ def prepare(path, held):
 
 
 def test_what_events_say_is_true_while_the_portal_and_a_run_are_killed(held, tmp_path):
-    token = prepare(tmp_path, held)
     process, url = start(tmp_path)
+    with gevent.Timeout(120):
+        link = process.stderr.readline()
+    assert re.search(rf"15 minutes: {url}setup/[\w-]{{43}}$", link)
+    token = prepare(tmp_path, held)
     answer(url, token, "tasks/1/run", "POST")
     first = Checker(url, token, 1)
     wait_for(url, token, "runs/1/figures", lambda found: found["queue"]["success"] > 0)
@@ -147,8 +138,9 @@ def test_what_events_say_is_true_while_the_portal_and_a_run_are_killed(held, tmp
     assert (queue["left"], queue["success"]) == (0, queue["total"])
     lines = (tmp_path / "portal/runs/1/items.jsonl").read_text().splitlines()
     assert len(lines) == queue["total"]
-    process.terminate()
+    os.kill(process.pid, signal.SIGINT)
     process.communicate(timeout=120)
+    assert process.returncode == 0
 
 
 ENDED = ("finished", "failed", "stopped", "lost")
