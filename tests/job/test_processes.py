@@ -218,6 +218,14 @@ def test_a_page_that_ends_three_processes_is_set_aside(tmp_path, site, ends):
     assert len(urls) == len(set(urls)) == 29
 
 
+def test_a_start_page_that_ends_each_process_at_once_is_set_aside(tmp_path, site):
+    """Only its first end does not count, since nothing had been committed: from then on it is, first."""
+    ended = [run(tmp_path, site, "pass", at_others="os._exit(9)") for _ in range(5)]
+
+    assert [one.returncode for one in ended] == [9, 9, 9, 9, 1], ended[-1].stderr
+    assert outcomes(tmp_path) == {("failed", "quarantined"): 1}
+
+
 def test_a_kill_now_and_then_sets_nothing_aside(tmp_path, site):
     """Two strikes are not three."""
     for statement in ("os._exit(9)", "os._exit(9)", "pass"):
@@ -229,6 +237,7 @@ def test_a_kill_now_and_then_sets_nothing_aside(tmp_path, site):
 #: Page 3 ends the process while another page is under analysis.
 TOGETHER = "self.waits = True; gevent.get_hub().switch()"
 BESIDE = """if hasattr(self, "waits"):
+            job.journal.commits.flush()
             os._exit(9)"""
 
 

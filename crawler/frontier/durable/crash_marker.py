@@ -6,6 +6,7 @@ import logging
 import mmap
 import os
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -105,10 +106,17 @@ class CrashMarker:
 class AnalysisMarks:
     """Marks the requests under analysis, for the case that the process dies of one."""
 
-    def __init__(self, marker: CrashMarker) -> None:
+    def __init__(self, marker: CrashMarker, commit: Callable[[], None] = lambda: None) -> None:
         self._marker = marker
+        self._commit = commit
+        #: How many more requests are committed before their analysis: a mark without a row cannot be
+        #: counted, and a page that ends each process before its first commit would do so for ever.
+        self.commit_first = 0
 
     def begin(self, request: Request) -> None:
+        if self.commit_first:
+            self.commit_first -= 1
+            self._commit()
         self._marker.mark(number_of(request))
 
     def end(self, request: Request) -> None:

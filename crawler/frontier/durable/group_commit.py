@@ -17,7 +17,7 @@ from .store import Store
 _SECONDS = 0.2
 GROUP = 64
 #: How many steps may wait for a commit before no more requests are taken.
-_MOST_UNWRITTEN = 256
+MOST_UNWRITTEN = 256
 
 
 class Outputs(Protocol):
@@ -91,7 +91,7 @@ class GroupCommit:
 
     def wait_for_room(self) -> None:
         """Wait while there are more steps than a crash may undo."""
-        while self._unwritten >= _MOST_UNWRITTEN and self.failure is None:
+        while self._unwritten >= MOST_UNWRITTEN and self.failure is None:
             self._written.clear()
             self._full.set()
             self._written.wait()

@@ -23,7 +23,7 @@ from ..ledger import Ledger, UrlCounts
 from ..outcome import Outcome, failed
 from .key_log import KeyLog
 from .plain_rows import PlainRows, plain_rows
-from .reopening import FailedPages, repair, requeue, retry, strike
+from .reopening import FailedPages, has_rows, repair, requeue, retry, strike
 from .rows import SELECT, TURNED_AWAY, Row, hops_of, seal, sealed, turned_away_key
 from .schema import INDEX, damaged
 from .store import Store
@@ -65,8 +65,8 @@ class Recovered:
     *turned_away* holds the URLs that have a row as such. *waiting* are the rows themselves,
     unless there are too many; then *by_host* has the number of each host. *damaged* rows
     were set aside or reopened; *struck_out* pages have ended the process too often;
-    *suspects* are the ids of those during whose analysis it ended. *lost_commits* were made
-    but are not there. *counts* are those of that moment; the ledger continues from them.
+    *suspects* are the ids of those during whose analysis it ended, and *ended_at_unknown* says that
+    it ended at one which was not committed yet. *lost_commits* were made but are not there. *counts* are those of that moment; the ledger continues from them.
     """
 
     fingerprint: Fingerprint
@@ -79,6 +79,7 @@ class Recovered:
     damaged: int = 0
     struck_out: int = 0
     suspects: frozenset[str] = frozenset()
+    ended_at_unknown: bool = False
     lost_commits: int | None = 0
     counts: UrlCounts = field(default_factory=UrlCounts)
 
@@ -110,6 +111,7 @@ def recover(
         seen = make_seen(duplicate_filter, max(rows, CAPACITY), store.path.parent)
         found = Recovered(known, seen, lost_commits=store.lost_commits)
         _take_figures(store, found)
+        found.ended_at_unknown = not has_rows(store, store.marker.rows)
         found.struck_out, found.suspects = strike(store, change)
         reader = _Reader(found, traps, keep=waiting <= window)
         has_keys = store.keys.covers(store.commits, rows - away) and rows >= many

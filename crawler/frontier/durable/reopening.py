@@ -42,6 +42,11 @@ def retry(change: Any, pages: FailedPages) -> None:
         change("DELETE FROM strikes")
 
 
+def has_rows(store: Store, numbers: list[int]) -> bool:
+    """Return whether all *numbers* are those of rows."""
+    return all(list(store.rows("SELECT 1 FROM urls WHERE id = ?", number)) for number in numbers)
+
+
 def strike(store: Store, change: Any) -> tuple[int, frozenset[str]]:
     """
     Count it against the pages that were being analysed that the process ended there.

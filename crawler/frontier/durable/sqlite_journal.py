@@ -21,7 +21,7 @@ from . import rows
 from .awaited import AwaitedRequests
 from .batch import Step, Values
 from .crash_marker import AnalysisMarks
-from .group_commit import GroupCommit
+from .group_commit import MOST_UNWRITTEN, GroupCommit
 from .journal import NearerFind, PageEnd, Restored
 from .recovery import MANY, Recovered, facts_of_hosts, facts_of_robots, recover
 from .reopening import FailedPages
@@ -50,7 +50,7 @@ class SqliteJournal:
         self.retried: FailedPages | None = None
         #: How URLs are remembered that were met before: one of DUPLICATE_FILTERS.
         self.duplicate_filter = "bloom"
-        self.marks = AnalysisMarks(self.store.marker)
+        self.marks = AnalysisMarks(self.store.marker, self.commits.write)
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
         self._fingerprint = Fingerprint()
@@ -69,6 +69,8 @@ class SqliteJournal:
             many=self._many,
         )
         self.recovered = self.overflow.found = found
+        if found.ended_at_unknown:
+            self.marks.commit_first = 2 * MOST_UNWRITTEN
         self._fingerprint = found.fingerprint
         self._least_number = rows.number(new_id())
         hosts, robots = self._facts()
