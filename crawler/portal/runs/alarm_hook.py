@@ -6,6 +6,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
+from http.client import HTTPException
 from urllib.request import Request, urlopen
 
 import gevent
@@ -60,8 +61,11 @@ class AlarmHook:
         body = json.dumps(facts | {"project": alarm.project, "portal": self._portal_url()})
         headers = {"Content-Type": "application/json"}
         request = Request(self._url, body.encode(), headers)  # noqa: S310
-        with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
-            answer.read(1)
+        try:
+            with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
+                answer.read(1)
+        except HTTPException as error:  # of an answer that is not HTTP, or a wrong port
+            raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 def wrong_hook(url: str) -> str:

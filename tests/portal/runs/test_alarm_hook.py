@@ -4,7 +4,7 @@ import pytest
 
 from crawler.portal.runs.alarm_hook import AlarmHook, wrong_hook
 from crawler.portal.store.alarms import Alarms
-from crawler.testing import LoopbackSite, Reply
+from crawler.testing import End, LoopbackSite, Reply, Wire
 
 
 def test_each_alarm_is_sent_until_it_was_taken(database):
@@ -27,6 +27,19 @@ def test_each_alarm_is_sent_until_it_was_taken(database):
     first = {"subject": "shop 1.0", "text": "the tag has moved", "since": 1.0, "project": "shop"}
     assert bodies[:2] == [first | {"portal": "http://portal/"}] * 2
     assert [body["subject"] for body in bodies] == ["shop 1.0", "shop 1.0", "t #1"]
+
+
+def test_an_alarm_stays_unsent_if_the_answer_is_no_http(database):
+    alarms = Alarms(database)
+    alarms.add("shop 1.0", "moved", 1.0)
+
+    with (
+        LoopbackSite({"/hook": Wire(b"220 ready\r\n", End.CLOSE)}) as site,
+        pytest.raises(OSError, match="BadStatusLine"),
+    ):
+        AlarmHook(site.url("/hook"), alarms, str).step()
+
+    assert [alarm.id for alarm in alarms.unsent()] == [1]
 
 
 def test_an_alarm_that_somebody_has_seen_is_not_sent(database):
