@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import asdict
 from itertools import chain
 
 from flask import Flask, Response, abort, g
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from ..projects.project_editor import ProjectEditor
 from ..projects.spider_sources import SpiderSources
@@ -41,6 +42,13 @@ from .visitor import PUBLIC, Route, Visitors, is_program
 
 _TYPES = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FORM = 65536
+#: What keeps the store from being changed until somebody has looked after the machine.
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: "another program has locked it",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk has failed",
+    sqlite3.SQLITE_READONLY: "it may only be read",
+}
 
 
 def portal_app(
@@ -54,6 +62,7 @@ def portal_app(
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _MOST_FORM
     app.register_error_handler(HTTPException, _error)
+    app.register_error_handler(sqlite3.OperationalError, _unavailable)
     visitors.watch(app)
     steering, view = Steering(database, runner), RunView(runner, Runs(database))
     task_editor = TaskEditor(database, sources)
@@ -103,3 +112,14 @@ def _error(error: HTTPException) -> Response:
         return Response(json.dumps(problem), code, mimetype="application/problem+json")
     page = render("site/message.html", code=code, text=text, session=g.get("session"))
     return Response(page, code)
+
+
+def _unavailable(error: sqlite3.OperationalError) -> Response:
+    reason = _UNAVAILABLE.get(error.sqlite_errorcode & 0xFF)
+    if reason is None:
+        raise error
+    return _error(
+        ServiceUnavailable(
+            f"The store cannot be changed: {reason}. Nothing was changed; try again."
+        )
+    )

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
+import gevent
+
+#: Seconds that a change waits while another program writes, and between two tries.
+_PATIENCE, _PAUSE = 5.0, 0.02
 #: Each is applied once, in order; their number is the version of the file.
 _MIGRATIONS = (
     """
@@ -93,42 +98,49 @@ class Database:
     """
     One connection, for one thread. The file is for its owner only.
 
-    Every change happens in a transaction, so a kill leaves none half done.
+    Every change happens in a transaction, so a kill leaves none half done. A change that waits for
+    another portal lets other greenlets run.
     """
 
     def __init__(self, path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+        self._connection = sqlite3.connect(path, isolation_level=None, timeout=0)
         self._connection.row_factory = sqlite3.Row
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA foreign_keys = ON")
+        self._execute("PRAGMA journal_mode = WAL")
+        self._execute("PRAGMA foreign_keys = ON")
         self._migrate()
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        return self._connection.execute(query, values).fetchall()
+        return self._execute(query, *values).fetchall()
 
     def row(self, query: str, *values: Any) -> sqlite3.Row | None:
-        found: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
+        found: sqlite3.Row | None = self._execute(query, *values).fetchone()
         return found
 
     def change(self, query: str, *values: Any) -> int:
         """Change rows; return the id of the last one that was inserted."""
-        return self._connection.execute(query, values).lastrowid or 0
+        return self._execute(query, *values).lastrowid or 0
 
     def update(self, query: str, *values: Any) -> int:
         """Change rows; return how many there were."""
-        return self._connection.execute(query, values).rowcount
+        return self._execute(query, *values).rowcount
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make all changes inside, or none of them."""
-        self._connection.execute("BEGIN IMMEDIATE")
+        self._execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:  # a full disk may have ended it
+                self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
+
+    def touch(self, query: str, *values: Any) -> None:
+        """Change what a read notes by the way; a store that is locked or full loses the note."""
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute(query, values)
 
     def audit(self, now: float, who: str, what: str) -> None:
         self.change("INSERT INTO audit VALUES (?, ?, ?)", now, who, what)
@@ -136,9 +148,25 @@ class Database:
     def close(self) -> None:
         self._connection.close()
 
+    def _execute(self, query: str, *values: Any) -> sqlite3.Cursor:
+        end = monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._connection.execute(query, values)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > end:
+                    raise
+            gevent.sleep(_PAUSE)
+
     def _migrate(self) -> None:
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        for number, script in enumerate(_MIGRATIONS[version:], version + 1):
-            self._connection.executescript(
-                f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;"
-            )
+        if self._version() == len(_MIGRATIONS):
+            return
+        with self.transaction():  # another portal may have migrated the file meanwhile
+            for script in _MIGRATIONS[self._version() :]:
+                for statement in script.split(";"):
+                    self._execute(statement)
+            self._execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
+
+    def _version(self) -> int:
+        [version] = self._execute("PRAGMA user_version").fetchone()
+        return int(version)

@@ -47,7 +47,7 @@ class Sessions:
         if row is None or now > min(row["seen"] + _IDLE, row["begun"] + _LONGEST):
             return None
         if now > row["seen"] + 60:
-            self._database.change("UPDATE session SET seen = ? WHERE hash = ?", now, _hash(cookie))
+            self._database.touch("UPDATE session SET seen = ? WHERE hash = ?", now, _hash(cookie))
         return Session(User(row["id"], row["name"], row["role"]), row["csrf"])
 
     def of_user(self, user: User) -> list[tuple[float, float]]:

@@ -65,7 +65,7 @@ class Tokens:
         if row is None or row["expires"] < now:
             return None
         if now > (row["used"] or 0.0) + 60:
-            self._database.change("UPDATE token SET used = ? WHERE id = ?", now, row["id"])
+            self._database.touch("UPDATE token SET used = ? WHERE id = ?", now, row["id"])
         return User(row["user"], row["name"], row["role"]), row["scope"]
 
     def all(self) -> list[Token]:

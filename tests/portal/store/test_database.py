@@ -1,3 +1,8 @@
+import sqlite3
+import subprocess
+import sys
+
+import gevent
 import pytest
 
 from crawler.portal.store.database import Database
@@ -22,3 +27,40 @@ def test_it_can_be_opened_again(database, tmp_path):
 
     assert [tuple(row) for row in again.rows("SELECT * FROM audit")] == [(1.0, "a", "b")]
     again.close()
+
+
+def test_a_change_waits_for_another_program_and_lets_others_have_their_turns(database, tmp_path):
+    other = Database(tmp_path / "portal.db")
+    with other.transaction():
+        waiting = gevent.spawn(database.audit, 1.0, "a", "b")
+        gevent.sleep(0.05)
+        assert not waiting.ready()
+        assert database.rows("SELECT * FROM audit") == []
+    waiting.get(timeout=120)
+
+    assert len(other.rows("SELECT * FROM audit")) == 1
+    other.close()
+
+
+def test_a_disk_that_is_full_ends_a_transaction_whole(database):
+    pages = database.row("PRAGMA page_count")[0]
+    database.rows(f"PRAGMA max_page_count = {pages + 1}")
+
+    with pytest.raises(sqlite3.OperationalError, match="full"), database.transaction():
+        database.audit(1.0, "a", "b")
+        database.audit(1.0, "a", "x" * 65536)
+
+    assert database.rows("SELECT * FROM audit") == []
+    database.audit(2.0, "a", "c")
+
+
+def test_portals_that_start_together_make_one_store(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from crawler.portal.store.database import Database\n"
+    )
+    code += "Database(Path(sys.argv[1])).close()"
+    command = [sys.executable, "-c", code, str(tmp_path / "new.db")]
+
+    started = [subprocess.Popen(command) for _ in range(4)]
+
+    assert [process.wait(timeout=120) for process in started] == [0, 0, 0, 0]
