@@ -17,6 +17,7 @@ from ..store.alarms import Alarms
 from ..store.database import Database
 from ..store.projects import UNDER_WAY, BuiltVersion, Project, Projects, Versions
 from .git import Git, GitError, Login
+from .lease import Lease
 from .limited_process import Failed
 from .tag_pattern import is_of_titles, version_of
 from .venv_builder import build, check
@@ -33,7 +34,8 @@ class Builds:
     """
     The versions of projects, each in a directory below *root*.
 
-    A build that a portal was killed in has failed. A version never changes once it is ready: a tag
+    Of the portals in a directory one builds, and another one once that has ended. A build that a
+    portal was killed in has failed. A version never changes once it is ready: a tag
     that has moved is an alarm, never a build.
     """
 
@@ -54,20 +56,26 @@ class Builds:
         self.results = Counter(
             "crawler_portal_builds", "Builds that are over.", ["result"], registry=None
         )
-        for version in self.versions.in_state(*UNDER_WAY[1:]):
-            self.versions.set_state(version.id, "failed", "interrupted: the portal was stopped")
+        self._lease = Lease(root / "lock")
 
     def serve(self) -> None:
         """Start what is asked for, for ever."""
         while True:
             try:
                 self.step()
-            except sqlite3.Error as error:  # the store is locked, or the disk full: tried again
+            except (
+                OSError,
+                sqlite3.Error,
+            ) as error:  # the store is locked, or the disk full: tried again
                 log.warning("the portal could not look after its builds: %s", error)
             gevent.sleep(_INTERVAL)
 
     def step(self) -> None:
         """Start the builds that are asked for: one of a project, and two in all."""
+        if self._lease.take():
+            self._end_interrupted()
+        if not self._lease.is_held:
+            return
         busy = {one.project for one in self.versions.in_state(*UNDER_WAY[1:])}
         for version in self.versions.in_state("asked"):
             if version.project not in busy and self._at_work.free_count():
@@ -80,7 +88,9 @@ class Builds:
         self._at_work.join()
 
     def stop(self) -> None:
+        """End the builds that go on, and let another portal build."""
         self._at_work.kill()
+        self._lease.give_back()
 
     def path(self, version: BuiltVersion) -> Path:
         return self._root / str(version.project) / str(version.id)
@@ -112,6 +122,10 @@ class Builds:
             elif known[version].tag == tag and known[version].commit != commit:
                 self._alarm(project, known[version], commit)
         return number
+
+    def _end_interrupted(self) -> None:
+        for version in self.versions.in_state(*UNDER_WAY[1:]):
+            self.versions.set_state(version.id, "failed", "interrupted: the portal was stopped")
 
     def _alarm(self, project: Project, version: BuiltVersion, commit: str) -> None:
         text = (

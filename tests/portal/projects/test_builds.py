@@ -65,11 +65,32 @@ def test_a_build_that_was_interrupted_has_failed(builds, project, repository, pr
     builds.versions.set_state(version.id, "building")
 
     again = Builds(database, projects, builds._root)  # the portal is back
+    again.step()
 
     [failed] = again.versions.of_project(project.id)
     assert (failed.state, failed.reason.partition(":")[0]) == ("failed", "interrupted")
     again.versions.retry(failed.id, 2)
     assert again.versions.find(failed.id).state == "asked"
+
+
+def test_of_two_portals_one_builds(builds, project, repository, projects, database, monkeypatch):
+    repository.tag("release/shop/1.0", {"shop.py": SPIDER})
+    builds.look(project)
+    other, started = Builds(database, projects, builds._root), []
+    for each in (builds, other):
+        monkeypatch.setattr(each, "_build", lambda one, each=each: started.append((each, one.tag)))
+
+    for each in (builds, other, other, builds):
+        each.step()
+        each.join()
+
+    assert started == [(builds, "release/shop/1.0")]
+    [version] = builds.versions.of_project(project.id)
+    assert version.state == "fetching"
+    builds.stop()
+    other.step()  # what the first one has left is over
+    assert other.versions.find(version.id).state == "failed"
+    other.stop()
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), ZeroDivisionError("oops")])
