@@ -105,7 +105,7 @@ class Builds:
             return ""
         return "\n".join(text.splitlines()[-_LINES:])
 
-    def look(self, project: Project) -> int:
+    def look(self, project: Project, who: str = "portal") -> int:
         """Ask the repository for its tags, and for builds of new versions; return how many."""
         git = self._git(project)
         tags = git.tags()
@@ -118,7 +118,7 @@ class Builds:
             if not version:
                 continue
             if version not in known:
-                number += self.versions.ask(project, version, tag, commit, self._clock())
+                number += self.versions.ask(project, version, tag, commit, self._clock(), who)
             elif known[version].tag == tag and known[version].commit != commit:
                 self._alarm(project, known[version], commit)
         return number

@@ -103,9 +103,10 @@ class ProjectApi:
 
     def look(self, project: int) -> Response:
         try:
-            return answer(FoundAnswer(self._builds.look(lookup(self._projects, project))))
+            number = self._builds.look(lookup(self._projects, project), session().user.name)
         except (GitError, ValueError) as error:
             raise BadGateway(str(error)) from error
+        return answer(FoundAnswer(number))
 
     def under_way(self) -> Response:
         return self._answer(shown(self._versions.in_state(*UNDER_WAY)))
@@ -115,7 +116,7 @@ class ProjectApi:
         return answer(replace(VersionAnswer.of(found), log=self._builds.log_end(found)))
 
     def retry(self, version: int) -> Response:
-        self._versions.retry(lookup(self._versions, version).id, time())
+        self._versions.retry(lookup(self._versions, version).id, time(), session().user.name)
         return self.build(version)
 
     def _given(self, project: int) -> tuple[Project, str | None]:

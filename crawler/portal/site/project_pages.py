@@ -83,7 +83,7 @@ class ProjectPages:
 
     def look(self, project: int) -> Response | str:
         try:
-            self._builds.look(lookup(self._projects, project))
+            self._builds.look(lookup(self._projects, project), session().user.name)
         except (GitError, ValueError) as error:
             return self.page(project, str(error))
         return redirect("./", 303)
@@ -139,7 +139,8 @@ class ProjectPages:
         return lookup(self._builds.versions, version).state not in UNDER_WAY
 
     def retry(self, version: int) -> Response:
-        self._builds.versions.retry(lookup(self._builds.versions, version).id, time())
+        found = lookup(self._builds.versions, version)
+        self._builds.versions.retry(found.id, time(), session().user.name)
         return redirect("./", 303)
 
     def see(self, alarm: int) -> Response:
@@ -164,7 +165,7 @@ class ProjectPages:
         ):
             return Response("known\n", mimetype="text/plain")
         try:
-            number = self._builds.look(project)
+            number = self._builds.look(project, f"webhook of {delivery.provider}")
         except GitError as error:
             self._projects.forget_delivery(project, delivery.id)
             return Response(

@@ -54,7 +54,7 @@ class TokenPages:
 
     def end_sessions(self) -> Response:
         """End the sessions of the user in other browsers."""
-        self._sessions.close_others(session().user, request.cookies.get(COOKIE, ""))
+        self._sessions.close_others(session().user, request.cookies.get(COOKIE, ""), time())
         return redirect("/tokens", 303)
 
     def remove(self, token: int) -> Response:

@@ -203,13 +203,19 @@ class Versions:
         final = [one for one in ready if not one.sort_key.is_prerelease]
         return next(iter(final or ready), None)
 
-    def ask(self, project: Project, version: str, tag: str, commit: str, now: float) -> bool:
+    def ask(
+        self, project: Project, version: str, tag: str, commit: str, now: float, who: str = "portal"
+    ) -> bool:
         """Ask for the build of a tag; return False if the version is known."""
         query = (
             "INSERT OR IGNORE INTO version (project, version, tag, commit_id, state, at)"
             " VALUES (?, ?, ?, ?, 'asked', ?)"
         )
-        return self._database.update(query, project.id, version, tag, commit, now) == 1
+        with self._database.transaction():
+            is_new = self._database.update(query, project.id, version, tag, commit, now) == 1
+            if is_new:
+                self._database.audit(now, who, f"asked for the build of {project.name} {version}")
+        return is_new
 
     def set_state(self, version: int, state: str, reason: str = "") -> None:
         query = "UPDATE version SET state = ?, reason = ? WHERE id = ? AND state != 'ready'"
@@ -227,13 +233,15 @@ class Versions:
             self._database.change(query, "it was not used for 90 days", version)
             self._database.audit(now, "portal", f"removed the files of version {version}")
 
-    def retry(self, version: int, now: float) -> None:
+    def retry(self, version: int, now: float, who: str = "portal") -> None:
         """Ask for the build of a version that has failed, or was removed."""
         query = (
             "UPDATE version SET state = 'asked', reason = '', at = ? WHERE id = ?"
             " AND state IN ('failed', 'removed')"
         )
-        self._database.change(query, now, version)
+        with self._database.transaction():
+            if self._database.update(query, now, version):
+                self._database.audit(now, who, f"asked for the build of version {version} again")
 
 
 def _project(row: sqlite3.Row) -> Project:

@@ -55,10 +55,12 @@ class Sessions:
         query = "SELECT begun, seen FROM session WHERE user = ? ORDER BY seen DESC"
         return [(row["begun"], row["seen"]) for row in self._database.rows(query, user.id)]
 
-    def close_others(self, user: User, cookie: str) -> None:
+    def close_others(self, user: User, cookie: str, now: float) -> None:
         """End all sessions of *user* but the one of *cookie*."""
         query = "DELETE FROM session WHERE user = ? AND hash != ?"
-        self._database.change(query, user.id, _hash(cookie))
+        with self._database.transaction():
+            self._database.change(query, user.id, _hash(cookie))
+            self._database.audit(now, user.name, "ended their sessions in other browsers")
 
     def close(self, cookie: str) -> None:
         self._database.change("DELETE FROM session WHERE hash = ?", _hash(cookie))

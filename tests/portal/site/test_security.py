@@ -2,7 +2,13 @@
 
 from urllib.parse import quote
 
+import pytest
+
 from crawler.portal.site.visitor import PUBLIC
+from crawler.portal.store.projects import Project
+
+from ..projects.conftest import SPIDER, Repository
+from .conftest import Client
 
 TASK = {
     "name": "t",
@@ -133,18 +139,78 @@ def test_the_cookie_is_new_and_for_the_server_only(portal, users, stranger):
     assert "chosen-by-an-attacker" not in cookie
 
 
-def test_every_change_has_a_row_in_the_audit(portal, admin):
-    admin.post("/users", {"name": "bob", "password": "a long password", "role": "viewer"})
-    admin.post("/tasks/new", TASK)
-    admin.post("/tokens", {"name": "ci", "scope": "run", "days": "1"})
-    admin.post("/users/4/remove")
+#: What is sent to each route that changes something, in an order in which all of them can be done.
+PROJECT = {"name": "new", "url": "https://git.example.org/x.git", "pattern": "v{version}"}
+CHANGES = {
+    "/users": {"name": "bob", "password": "a long password", "role": "viewer"},
+    "/users/4/remove": {},
+    "/tasks/new": TASK,
+    "/tasks/1/edit": TASK | {"name": "quotes", "note": "changed"},
+    "/tasks/1/run": {},
+    "/runs/1/stop": {},
+    "/runs/1/resume": {},
+    "/tokens": {"name": "ci", "scope": "run", "days": "1"},
+    "/tokens/1/remove": {},
+    "/sessions/end": {},
+    "/projects": PROJECT,
+    "/projects/1/tags": {},
+    "/projects/1/rotate": {},
+    "/projects/1/grants": {"grants": "viewer"},
+    "/versions/1/retry": {},
+    "/projects/1/remove": {},
+    "/alarms/1/seen": {},
+}
+#: They steer a process or a cluster, or are of the session that asks.
+OTHERS = ("/pause", "/restart", "/login", "/logout", "/setup", "/hooks/", "/cluster/", "/api/")
 
-    rows = [
-        row["what"] for row in portal._database.rows("SELECT what FROM audit WHERE who = 'admin'")
-    ]
 
-    for words in ("added the viewer bob", "saved task t", "added the token 'ci'", "removed user 4"):
-        assert any(words in row for row in rows), words
+def test_the_list_of_changes_is_whole(portal):
+    rules = {path.replace("99", "1") for method, path, _ in routes(portal) if method != "GET"}
+
+    missing = rules - {path.replace("4", "1") for path in CHANGES}
+
+    assert {path for path in missing if not any(word in path for word in OTHERS)} == set()
+
+
+@pytest.fixture
+def shop(portal, admin, tmp_path):
+    """A project with a version that has failed and a tag that has none, and an alarm."""
+    portal.builds.step = lambda: None
+    repository = Repository(tmp_path)
+    repository.tag("v2.0", {"shop.py": SPIDER})
+    given = Project(0, "shop", repository.url, "", "", "v{version}")
+    shop = portal.builds.projects.find(portal.builds.projects.add(given, "", now=1, who="x"))
+    portal.builds.versions.ask(shop, "1.0", "v1.0", "c", 1)
+    portal.builds.versions.set_state(1, "failed")
+    portal.builds.alarms.add("shop 1.0", "has moved", 1)
+
+
+def content(portal):
+    tables = ("user", "task", "run", "token", "project", "version", "alarm", "delivery", "fire")
+    found = {name: portal._database.rows(f"SELECT * FROM {name}") for name in tables}
+    cookies = portal._database.rows("SELECT hash FROM session ORDER BY hash")
+    return {name: [tuple(row) for row in rows] for name, rows in found.items()}, len(cookies)
+
+
+def test_no_change_is_made_without_its_row_in_the_audit(portal, task, shop, admin):
+    forbid = "BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no audit'); END"
+
+    for path, form in CHANGES.items():
+        if path == "/sessions/end":
+            Client(portal).sign_in("admin")
+        before, rows = content(portal), len(portal._database.rows("SELECT * FROM audit"))
+        portal._database.change(f"CREATE TRIGGER no_audit {forbid}")
+        assert admin.post(path, form).status == 500, path
+        assert content(portal) == before, path
+
+        portal._database.change("DROP TRIGGER no_audit")
+        assert admin.post(path, form).status in {200, 303}, path
+        assert content(portal) != before, path
+        *_, last = portal._database.rows("SELECT who FROM audit")
+        assert (len(portal._database.rows("SELECT * FROM audit")) > rows, last[0]) == (
+            True,
+            "admin",
+        )
 
 
 def test_it_listens_on_this_machine_only(portal):
