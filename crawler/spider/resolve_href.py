@@ -137,13 +137,15 @@ class _OnSite(dict[str, str | None]):
     def __missing__(self, href: str) -> str | None:
         if url := _whole.get(href):
             href = url  # one string for all sites, not one for each
-        elif self.root and href.startswith(self.root) and _FROM_ROOT.match(href, self._slash):
-            url = href
-        elif _WHOLE.match(href):
+        elif self._is_inside(href) or _WHOLE.match(href):
             url = _keep(_whole, href, href, _MANY_WHOLE)
         elif href.startswith("#"):
             url = ""
         return url if url is None else _keep(self, href, url, _MANY)
+
+    def _is_inside(self, href: str) -> bool:
+        root = self.root
+        return bool(root and href.startswith(root) and _FROM_ROOT.match(href, self._slash))
 
 
 class _InFolder(dict[str, str | None]):
@@ -156,7 +158,8 @@ class _InFolder(dict[str, str | None]):
         self._scheme = folder[: folder.index("/")]
 
     def __missing__(self, href: str) -> str | None:
-        url: str | None
+        if url := _whole.get(href):
+            return _keep(self, url, url, _MANY)
         if href[:1] == "#":
             return ""  # not kept: a page may have one for each of its lines
         if href[:1] == "?":

@@ -121,6 +121,18 @@ def test_a_whole_url_that_one_site_has_met_is_known_to_the_others():
     assert resolve_href._whole[url] == url
 
 
+def test_a_whole_url_that_its_own_site_has_met_is_known_to_the_others():
+    url = "http://127.0.0.1:8080/met"
+    own, other = (
+        HrefResolver(PAGE, f"http://{site}/a/") for site in ("127.0.0.1:8080", "site.test")
+    )
+
+    found = own(url)
+
+    assert found == url
+    assert other.known[url] is found
+
+
 def test_what_is_remembered_of_a_folder_does_not_grow_without_end():
     resolver = HrefResolver(PAGE, "http://big.test/a/b/page")
 
