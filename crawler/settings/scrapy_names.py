@@ -1,4 +1,4 @@
-"""The settings of Scrapy that have a counterpart here, for the hint after a ported name."""
+"""The settings of Scrapy and what they are called here, for the hint after a ported name."""
 
 from __future__ import annotations
 
@@ -40,3 +40,43 @@ SCRAPY_NAMES: Mapping[str, str] = {
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": "max_in_flight_bytes",
     "USER_AGENT": "user_agent",
 }
+
+#: What to write instead of a setting of Scrapy that is no setting here.
+INSTEAD_OF_SETTINGS: Mapping[str, str] = {
+    "BOT_NAME": "write user_agent, and contact",
+    "CLOSESPIDER_ITEMCOUNT": "nothing counts items: write max_pages, or end a loop over stream()",
+    "DOWNLOADER_MIDDLEWARES": "name the classes in the list download_middlewares of the spider",
+    "EXTENSIONS": "there are no extensions: write open(), close() and on_error() in the spider",
+    "FEEDS": "give -O FILE or -o FILE to the command",
+    "FEED_EXPORT_BATCH_ITEM_COUNT": "give -O items-%03d.jsonl:records=… to the command",
+    "FEED_EXPORT_ENCODING": "files are written in UTF-8",
+    "FEED_EXPORT_FIELDS": "give -O items.csv:fields=… to the command",
+    "FEED_FORMAT": "give -O FILE to the command; its extension is the format",
+    "FEED_URI": "give -O FILE to the command",
+    "FILES_STORE": 'write FilesPipeline("files") of crawler.media in pipelines of the spider',
+    "HTTPCACHE_ENABLED": 'write HttpCache("cache") of crawler.middleware in download_middlewares',
+    "HTTPERROR_ALLOWED_CODES": "write handle_httpstatus_list in the spider",
+    "HTTPERROR_ALLOW_ALL": "write handle_httpstatus_list in the spider",
+    "IMAGES_STORE": 'write ImagesPipeline("images") of crawler.media in pipelines of the spider',
+    "JOBDIR": "give --job DIR to the command, or job= to crawl()",
+    "LOG_ENABLED": "give -L LEVEL to the command",
+    "LOG_FILE": "the log is on stderr: write 2> FILE",
+    "LOG_LEVEL": "give -L LEVEL to the command",
+    "METAREFRESH_ENABLED": "write MetaRefresh of crawler.middleware in download_middlewares",
+    "SPIDER_MIDDLEWARES": "name the classes in the list middlewares of the spider",
+    "URLLENGTH_LIMIT": "write UrlLength of crawler.middleware in middlewares of the spider",
+}
+
+
+def hint(unknown: str) -> str:
+    """Return what to write instead of *unknown*, if that is a name as Scrapy has them; or ""."""
+    if unknown in SCRAPY_NAMES:
+        return f"it is called {SCRAPY_NAMES[unknown]!r} here"
+    if unknown in INSTEAD_OF_SETTINGS:
+        return INSTEAD_OF_SETTINGS[unknown]
+    if not unknown.isupper():
+        return ""
+    return (
+        "a value of your own is an attribute of the spider (-a name=value); "
+        "docs/coming-from-scrapy.md has each setting of Scrapy"
+    )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from .scrapy_names import SCRAPY_NAMES
 from .table import MAPPINGS, nearest
 
 _PREFIX = "CRAWLER_"
@@ -31,10 +30,17 @@ def from_mapping(given: Mapping[str, Any], source: str, within: str = "") -> Ite
     """
     for name, value in sorted(given.items(), key=lambda item: not is_dataclass(item[1])):
         parts = _parts(value) if is_dataclass(value) else value
-        if isinstance(parts, Mapping) and f"{within}{name}" not in {*MAPPINGS, *SCRAPY_NAMES}:
+        if _is_table(f"{within}{name}", parts):
             yield from from_mapping(parts, source, f"{within}{name}.")
         else:
             yield Given(f"{within}{name}", value, source)
+
+
+def _is_table(name: str, value: Any) -> bool:
+    """Return whether *value* has settings by name; names in capital letters are those of Scrapy."""
+    if not isinstance(value, Mapping) or name in MAPPINGS or name.isupper():
+        return False
+    return all(isinstance(key, str) for key in value)
 
 
 def from_environ(environ: Mapping[str, str]) -> Iterator[Given]:

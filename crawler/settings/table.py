@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..frontier.admission.seen import DUPLICATE_FILTERS
 from ..http.referrer_policy import POLICIES
-from .scrapy_names import SCRAPY_NAMES
+from . import scrapy_names
 from .value_types import (
     BYTES,
     CONTACT,
@@ -21,6 +21,7 @@ from .value_types import (
     LEVEL,
     LIST,
     NUMBER,
+    PIPELINES,
     PROXY,
     RATE,
     SECONDS,
@@ -370,7 +371,7 @@ SECTIONS = {
     "Items": (
         Setting(
             "pipelines",
-            LIST,
+            PIPELINES,
             "What is done to each item before the pipelines of the spider: MODULE:NAME of functions or classes.",
         ),
     ),
@@ -397,8 +398,8 @@ def find(name: str) -> Setting:
 
 
 def _hint(unknown: str) -> str:
-    if unknown in SCRAPY_NAMES:
-        return f"it is called {SCRAPY_NAMES[unknown]!r} here"
+    if known := scrapy_names.hint(unknown):
+        return known
     near = nearest(unknown, 0.6)
     return f"did you mean {near!r}?" if near else "`crawler settings` lists all"
 

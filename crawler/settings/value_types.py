@@ -242,5 +242,7 @@ PROXY = Proxy(
 FILE = File("file", "the path of a file")
 STATUS = Number("status", "a status code", whole=True, at_least=100, at_most=599)
 LIST = Listed("list", "a list", TEXT)
+_PLACES = "a list of MODULE:NAME (classes and functions go into the list pipelines of the spider)"
+PIPELINES = Listed("list", _PLACES, Text("text", _PLACES))
 TEXTS = Listed("set", "a list", TEXT, frozenset)
 STATUSES = Listed("set of status codes", "a list of status codes", STATUS, frozenset)

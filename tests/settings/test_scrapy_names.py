@@ -1,7 +1,7 @@
 import pytest
 
 from crawler.settings import Settings
-from crawler.settings.scrapy_names import SCRAPY_NAMES
+from crawler.settings.scrapy_names import INSTEAD_OF_SETTINGS, SCRAPY_NAMES
 from crawler.settings.table import find
 
 
@@ -19,6 +19,11 @@ def test_they_are_settings_of_scrapy():
     gone = {"CONCURRENT_REQUESTS_PER_IP"}  # in earlier versions
 
     assert SCRAPY_NAMES.keys() - vars(defaults).keys() <= gone
+    # Some have no default, and some were replaced by FEEDS.
+    gone = {"FEED_FORMAT", "FEED_URI", "FILES_STORE", "IMAGES_STORE", "HTTPERROR_ALLOW_ALL"}
+    gone |= {"HTTPERROR_ALLOWED_CODES"}
+    assert INSTEAD_OF_SETTINGS.keys() - vars(defaults).keys() <= gone
+    assert not INSTEAD_OF_SETTINGS.keys() & SCRAPY_NAMES.keys()
 
 
 def test_all_names_of_a_ported_spider_are_answered_at_once():
@@ -30,5 +35,22 @@ def test_all_names_of_a_ported_spider_are_answered_at_once():
     assert str(info.value) == (
         "unknown setting 'DOWNLOAD_DELAY': it is called 'delay' here (from spider); "
         "unknown setting 'ITEM_PIPELINES': it is called 'pipelines' here (from spider); "
-        "unknown setting 'LOG_LEVEL': `crawler settings` lists all (from spider)"
+        "unknown setting 'LOG_LEVEL': give -L LEVEL to the command (from spider)"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ({"DOWNLOADER_MIDDLEWARES": {Settings: 5}}, "in the list download_middlewares of the"),
+        ({"FILES_STORE": "files"}, 'write FilesPipeline("files")'),
+        ({"MONGO_URI": "mongodb://host"}, "a value of your own is an attribute of the spider"),
+        ({"pipelines": {Settings: 300}}, "go into the list pipelines of the spider"),
+        ({"pipelines": [Settings]}, "go into the list pipelines of the spider"),
+    ],
+)
+def test_what_is_no_setting_here_is_answered_by_what_to_write(given, answer):
+    with pytest.raises(ValueError) as info:
+        Settings.load(spider=given)
+
+    assert answer in str(info.value)
