@@ -175,8 +175,11 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
     begin = getattr(spider, "start_requests", spider.start)
     found = begin()
     if isinstance(found, str):
-        yield found
-    elif isinstance(found, AsyncIterator):
-        yield from driven(found)
-    else:
-        yield from found
+        found = [found]
+    for first in driven(found) if isinstance(found, AsyncIterator) else found:
+        if not isinstance(first, Request | str):
+            raise ValueError(
+                f"{begin.__qualname__}() may yield requests and URLs, not {first!r:.200}: yield items "
+                "in a callback, because a job that continues calls it again"
+            )
+        yield first

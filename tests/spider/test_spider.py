@@ -101,3 +101,12 @@ def test_what_scrapy_sets_is_missing_with_an_explanation():
     with pytest.raises(AttributeError, match=r"'Spider' object has no attribute 'other'$"):
         Spider().other
     assert not hasattr(Spider(), "state")
+
+
+def test_start_yields_no_items():
+    class Ported(Spider):
+        async def start(self):
+            yield {"title": "Home"}
+
+    with pytest.raises(ValueError, match=r"start\(\) may yield requests and URLs, not \{'title'"):
+        list(first_requests(Ported()))
