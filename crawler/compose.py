@@ -114,12 +114,17 @@ def _prepared(
 ) -> tuple[Spider, Settings]:
     """Return an instance of *spider* and its settings; warn of names that nothing uses."""
     spider = _instance_of(spider)
-    for sentence in ignored_names(spider):
-        log.warning("%s", sentence)
+    _warn_of_ignored([spider])
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     if settings.nofollow != spider.obeys_nofollow:
         spider.obeys_nofollow = settings.nofollow
     return spider, settings
+
+
+def _warn_of_ignored(parts: Iterable[object]) -> None:
+    for part in parts:
+        for sentence in ignored_names(part):
+            log.warning("%s", sentence)
 
 
 def _instance_of(spider: object) -> Spider:
@@ -151,9 +156,10 @@ def _open_job(job: CrawlJob | str | os.PathLike[str] | None, cleanup: ExitStack)
 
 
 def _middlewares(
-    given: Iterable[DownloadMiddleware], settings: Settings, job: CrawlJob | None
+    given: Collection[DownloadMiddleware], settings: Settings, job: CrawlJob | None
 ) -> list[DownloadMiddleware]:
     """Return the middlewares around each download: those *given*, and what *settings* ask for."""
+    _warn_of_ignored(given)
     referer = [Referer(settings.referer)] if settings.referer != "no" else []
     return _with_cookies([*given, *_set_by(settings), *referer], settings, job)
 
@@ -219,6 +225,7 @@ def _open_spider(
 ) -> None:
     """Open the spider, its middlewares, its *pipelines*; *cleanup* closes them in reverse order."""
     spider, chain = result.spider, result.chain
+    _warn_of_ignored(chain.middlewares)
     # Spider.fetch() and Spider.waiting() need the crawl that they are part of.
     spider._fetch = fetch  # noqa: SLF001
     spider._waiting = result.scheduler.waiting  # noqa: SLF001

@@ -1,10 +1,8 @@
-"""The methods and attributes of ported spiders that Scrapy uses, and nothing here does."""
+"""The methods and attributes of ported spiders and middlewares that Scrapy uses, and nothing here does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from .spider import Spider
 
 #: What to write instead of each name, by the name of the class whose subclasses it concerns.
 _IGNORED = {
@@ -25,12 +23,26 @@ _IGNORED = {
     "SitemapSpider": {
         "sitemap_alternate_links": "alternate links are not followed",
     },
+    "DownloadMiddleware": {
+        "process_request": "write before_download(self, request), which returns the request",
+        "process_response": "write after_download(self, response), which returns the response",
+        "process_exception": "write on_failure(self, request, error)",
+        "from_crawler": "name it in download_middlewares with its arguments: lambda: Name(…)",
+    },
+    "SpiderMiddleware": {
+        "process_spider_input": "a callback cannot be skipped; a download middleware can raise Refusal",
+        "process_spider_output": "write process_item and process_request, called for each of them",
+        "process_spider_exception": "write on_error(self, error) in the spider",
+        "process_start": "process_request gets first requests too, with response=None",
+        "process_start_requests": "process_request gets first requests too, with response=None",
+        "from_crawler": "name it in middlewares with its arguments: lambda: Name(…)",
+    },
 }
 
 
-def ignored_names(spider: Spider) -> Iterator[str]:
-    """Yield a sentence for each method or attribute of *spider* that only Scrapy would use."""
-    kind = type(spider)
+def ignored_names(part: object) -> Iterator[str]:
+    """Yield a sentence for each name of a spider or a middleware that only Scrapy would use."""
+    kind = type(part)
     for base in kind.__mro__:
         for name, instead in _IGNORED.get(base.__name__, {}).items():
             if callable(given := getattr(kind, name, None)):

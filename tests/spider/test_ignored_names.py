@@ -1,6 +1,7 @@
 import logging
 
 from crawler import Spider, crawl
+from crawler.middleware import DownloadMiddleware, SpiderMiddleware
 from crawler.spider import SitemapSpider, ignored_names
 from crawler.testing import Site
 
@@ -40,3 +41,24 @@ def test_attributes_that_nothing_reads_are_named():
         "Ported.http_user is never read",
         "Ported.sitemap_alternate_links is never read",
     ]
+
+
+def test_hooks_of_middlewares_that_nothing_calls_are_named_at_the_start(caplog):
+    class Agent(DownloadMiddleware):
+        def process_request(self, request, spider): ...
+
+    class Count(SpiderMiddleware):
+        def process_spider_output(self, response, result, spider): ...
+
+    class Ported(Plain):
+        download_middlewares = [Agent]
+        middlewares = [Count]
+
+    with caplog.at_level(logging.WARNING):
+        crawl(Ported(), fetch=Site({"/": ""}))
+
+    assert "Agent.process_request() is never called: write before_download(" in caplog.text
+    assert "Count.process_spider_output() is never called: write process_item" in caplog.text
+    assert (
+        list(ignored_names(DownloadMiddleware())) == list(ignored_names(SpiderMiddleware())) == []
+    )
