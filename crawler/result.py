@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import gevent
 
+from ._give_way import give_way
 from .buffer import Pool
 from .data import Request
 from .errors import CrawlerError, PoolClosed, Refused, StateError
@@ -50,6 +51,8 @@ class CrawlResult:
         self._main: gevent.Greenlet[..., None] | None = None
         #: The last request of next_request().
         self._next: Request | None = None
+        #: Whether a request of next_request() was in vain.
+        self._has_warned = False
 
     def __iter__(self) -> Iterator[Any]:
         try:
@@ -148,7 +151,8 @@ class CrawlResult:
                 if more is None:
                     break
                 self._next = more
-                self.scheduler.add(more)
+                if not self.scheduler.add(more):
+                    self._warn_of_refused(more)
             if self.scheduler.status is Status.STARTED:
                 self.reason = self.reason or self.summary.reason or "finished"
                 self.scheduler.stop()
@@ -156,6 +160,17 @@ class CrawlResult:
             self.reason = self.reason or self.summary.reason
             errors.join()
         self._close_items()
+
+    def _warn_of_refused(self, more: Request) -> None:
+        """Log once that next_request() returned *more* in vain: it may return the same for ever."""
+        if not self._has_warned:
+            self._has_warned = True
+            log.warning(
+                "next_request() returned %s, which is not fetched: a URL that was met before needs "
+                "dont_filter=True; None ends the crawl",
+                more,
+            )
+        give_way()
 
     def _keep_errors(self, errors: Iterator[CrawlerError]) -> None:
         for error in errors:

@@ -228,3 +228,25 @@ def test_an_item_can_be_added_to_a_crawl(tmp_path):
     items = result.summary.items
     assert (items.found, items.processed, items.failed, items.dropped) == (6, 4, 1, 1)
     assert feed.read_text().count('"n"') == 1
+
+
+def test_a_next_request_that_is_never_fetched_is_named_and_the_crawl_can_be_stopped(caplog):
+    """It would return the same URL for ever, and the crawl never switch to another greenlet."""
+
+    class Same(Titles):
+        asked = 0
+
+        def next_request(self):
+            self.asked += 1
+            if self.asked == 10:
+                gevent.spawn(result.stop)
+            return "http://site.test/" if self.asked < 10_000 else None
+
+    spider = Same()
+    result = stream(spider, fetch=Site(SITE), **FREE)
+
+    result.wait()
+
+    assert result.reason == "stopped"
+    assert spider.asked < 10_000
+    assert caplog.text.count("a URL that was met before needs dont_filter=True") == 1

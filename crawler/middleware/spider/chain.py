@@ -237,7 +237,7 @@ class SpiderChain:
     def _ask_for_more(self) -> Request | str | None:
         for hook, known in self._next_requests:
             try:
-                found: Request | str | None = hook.call(**known)
+                found = _next(hook, known)
             except FAILURES:
                 log.exception("%s failed", hook.name)
             else:
@@ -267,6 +267,13 @@ def _request(found: Request | str, page: str, depth: int) -> Request:
     if isinstance(found, str):
         return Request(resolve_or_keep(page, found), depth=depth, found_on=page)
     return found if found.depth == depth else found.replace(depth=depth)
+
+
+def _next(hook: Hook, known: Mapping[str, Any]) -> Request | str | None:
+    found = hook.call(**known)
+    if found is None or isinstance(found, Request | str):
+        return found
+    raise ValueError(f"it may return a request, a URL or None, not {found!r:.200}")
 
 
 def _lost(request: Request, place: tuple[str, int] | None) -> Links | None:

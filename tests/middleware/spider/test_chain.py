@@ -503,6 +503,15 @@ def test_one_that_fails_to_tell_does_not_silence_the_others(caplog):
     assert chain.figures["Broken", "next_request"].failures == 2
 
 
+def test_one_that_returns_an_item_fails(caplog):
+    class Wrong(Spider):
+        def next_request(self):
+            return {"a": 1}
+
+    assert SpiderChain([], Wrong()).next_request() is None
+    assert "it may return a request, a URL or None, not {'a': 1}" in caplog.text
+
+
 # -- open and close ---------------------------------------------------------------------------
 
 
