@@ -142,7 +142,8 @@ def _instance_of(spider: object) -> Spider:
 def settings_of(spider: Spider) -> dict[str, Any]:
     """Return the settings of *spider*: its mapping, and those that are attributes of a spider."""
     own: dict[str, Any] = {"depth": spider.max_depth}
-    domains = [*spider.accepted_domains, *spider.allowed_domains]
+    given = spider.accepted_domains, spider.allowed_domains
+    domains = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     if domains:
         own["domains"] = domains
     return own | dict(spider.settings)

@@ -653,3 +653,19 @@ def test_without_such_settings_a_request_is_sent_as_it_is():
 def test_anything_but_a_spider_is_refused_with_what_is_wanted(wrong):
     with pytest.raises(ValueError, match=r"a Spider, or a subclass of Spider, .*PageSpider\(start"):
         crawl(wrong)
+
+
+def test_a_single_domain_needs_no_list():
+    class Two(Spider):
+        start_urls = "http://site.test/"
+        allowed_domains = "other.test"
+
+        def parse(self, page):
+            yield {"url": page.url}
+            yield "http://other.test/"
+
+    pages = {"http://site.test/": "", "http://other.test/": ""}
+    with LoopbackSite(pages) as web:
+        result = crawl(Two(), proxy=web.url(), **FREE)
+
+    assert [item["url"] for item in result.items] == [*pages]

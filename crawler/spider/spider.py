@@ -34,7 +34,7 @@ class Spider:
     name: str = ""
     #: A single URL may be given without a list.
     start_urls: Collection[str] = ()
-    #: Domains to stay in; those of the first requests are always accepted.
+    #: Domains to stay in, or a single one; those of the first requests are always accepted.
     accepted_domains: Collection[str] = ()
     #: The same, under the name that Scrapy uses.
     allowed_domains: Collection[str] = ()
