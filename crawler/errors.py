@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 #: What a failure of Scrapy has, and what to use instead.
 _OF_A_FAILURE = {
     "check": "use isinstance(error, HttpError) or error.kind",
+    "getErrorMessage": "use error.kind and error.reason, or str(error)",
+    "getTraceback": "self.logger.error(…, exc_info=error) logs it",
+    "trap": "use isinstance(error, HttpError) or error.kind",
     "value": "error.response and error.request are of the error itself",
 }
 

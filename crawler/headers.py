@@ -8,6 +8,18 @@ from typing import NoReturn
 
 _FIELD = re.compile(r"^([^:\s]+)[ \t]*:[ \t]*([^\r\n]*[^\s]|)", re.MULTILINE)
 
+_TO_CHANGE = "give headers= to the new request, or write request.replace(headers={…})"
+#: Methods of Scrapy's header fields, and what to use instead.
+_OF_SCRAPY = {
+    "appendlist": _TO_CHANGE,
+    "getlist": "all(name) returns every value of a field, as text",
+    "pop": _TO_CHANGE,
+    "setdefault": _TO_CHANGE,
+    "setlist": _TO_CHANGE,
+    "to_unicode_dict": "the names and values are text: dict(headers)",
+    "update": _TO_CHANGE,
+}
+
 
 class Headers(Mapping[str, str]):
     """
@@ -44,6 +56,11 @@ class Headers(Mapping[str, str]):
             "header fields cannot be changed: give headers= to the new request, or write "
             f"request.replace(headers={{**request.headers, {name!r}: …}})"
         )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Explain what is used instead of the methods that Scrapy's fields have."""
+        instead = f"; {_OF_SCRAPY[name]}" if name in _OF_SCRAPY else ""
+        raise AttributeError(f"'Headers' object has no attribute {name!r}{instead}")
 
     def __iter__(self) -> Iterator[str]:
         names: dict[str, str] = {}

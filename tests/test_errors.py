@@ -175,5 +175,7 @@ def test_an_errback_of_scrapy_is_told_what_to_use():
         error.check(ValueError)
     with pytest.raises(AttributeError, match=r"no attribute 'value'; error\.response"):
         error.value.response
+    with pytest.raises(AttributeError, match=r"no attribute 'getErrorMessage'; use error\.kind"):
+        error.getErrorMessage()
     with pytest.raises(AttributeError, match=r"no attribute 'other'$"):
         error.other

@@ -92,3 +92,12 @@ def test_headers_cannot_be_changed():
 
 def test_headers_print_their_fields():
     assert repr(Headers({"A": "1"})) == "Headers([('A', '1')])"
+
+
+def test_methods_of_scrapys_fields_are_answered_by_ours():
+    headers = Headers([("Set-Cookie", "a=1")])
+
+    with pytest.raises(AttributeError, match=r"no attribute 'getlist'; all\(name\) returns"):
+        headers.getlist("Set-Cookie")
+    with pytest.raises(AttributeError, match=r"no attribute 'other'$"):
+        headers.other
