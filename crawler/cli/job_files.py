@@ -115,10 +115,11 @@ def _loss(path: Path) -> str:
         with closing(JobView(path)) as view:
             if view.state in ("finished", "empty"):
                 return ""
-            left = view.counts().pending
+            left = counted(view.counts().pending, "page")
+            cut = f" ({view.reason})" if view.reason != "stopped" and view.reason else ""
     except JobError as error:
         return str(error)
-    return f"{path} is not finished, {counted(left, 'page')} left"
+    return f"{path} is not finished{cut}, {left} left"
 
 
 def _confirm(question: str) -> None:

@@ -47,6 +47,8 @@ def load_spider(place: str, arguments: Iterable[str] = ()) -> Spider:
 
 
 def _instead_of(missing: Path) -> str:
+    if missing.is_dir():
+        return f"it is a directory, and `crawler list {missing}` prints the spiders in its files"
     with_ending = missing.with_name(f"{missing.name}.py")
     if with_ending.is_file():
         return f"did you mean {str(with_ending)!r}?"

@@ -63,7 +63,9 @@ def test_fresh_asks_first_on_a_terminal_if_pages_are_left(linked, tmp_path, term
     fetched = len(linked.requests)
 
     shown = terminal(*command, "--fresh")
-    shown.read_until(rf"{job_of(linked)} is not finished, \d+ pages? left. Delete .* start over")
+    shown.read_until(
+        rf"{job_of(linked)} is not finished \(page_limit\), \d+ pages? left. Delete .* start over"
+    )
     shown.press(b"n\r")
 
     assert shown.wait() == 3

@@ -52,6 +52,7 @@ def test_one_of_several_is_named(file):
     [
         (SPIDERS, "missing.py", "no such file: 'missing.py'; .*`crawler list`"),
         (SPIDERS, "some_spiders", "did you mean 'some_spiders.py'"),
+        (SPIDERS, ".", "it is a directory, and `crawler list .` prints"),
         ("x = 1", "some_spiders.py", "a spider is a subclass of crawler.Spider"),
         ("import scrapy", "some_spiders.py", "imports scrapy, which is not installed"),
         ("from crawler import signals", "some_spiders.py", r"imports signals: write open\(\)"),
