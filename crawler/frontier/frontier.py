@@ -365,7 +365,7 @@ class Frontier:
         parts.spending.begun = figures.get("begun", 0)
         parts.spending.bytes = figures.get("bytes", 0)
         restorer = Restorer(parts, self._endings)
-        restorer.recall(restored, self._robots, parts.clock())
+        restorer.recall(restored, self._robots.cache, parts.clock())
         journal.overflow.open(restorer)
         journal.include("frontier", self._figures)
         journal.include("counts", lambda: asdict(self.view.counts()))

@@ -94,12 +94,12 @@ class NextRequest:
     def _ask(
         self, robots: RobotsFetches, request: Request, host: Host, origin: str, now: float
     ) -> Taken | None:
-        rules = robots.rules(origin, now)
+        rules = robots.cache.rules(origin, now)
         if rules is None:
             return Taken(robots.ask(host, origin, request), host, is_robots=True)
         if isinstance(rules, RobotsFailure):
             return _failed(request, host, rules.kind, rules.reason)
-        reason = robots.refusal(host, rules, request.url)
+        reason = robots.cache.refusal(host, rules, request.url)
         if reason is not None:
             self._endings.drop(request, refused(reason))
             return None

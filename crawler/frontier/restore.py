@@ -10,9 +10,9 @@ from .admission.link_filter import OUT_OF_SCOPE
 from .durable.journal import Restored
 from .endings import Endings
 from .hosts.host import Host, HostFacts
+from .hosts.robots_cache import RobotsCache
 from .outcome import refused
 from .parts import Parts
-from .robots_fetches import RobotsFetches
 
 
 class Restorer:
@@ -32,13 +32,12 @@ class Restorer:
         self._journal = parts.journal
         self._endings = endings
 
-    def recall(self, restored: Restored, robots: RobotsFetches | None, now: float) -> None:
+    def recall(self, restored: Restored, robots: RobotsCache, now: float) -> None:
         """Apply what is known of hosts and origins: their failures, rests and robots.txt."""
         for facts in restored.hosts:
             self._recall_host(facts, now)
-        if robots is not None:
-            for answer in restored.robots:
-                robots.recall(answer, now)
+        for answer in restored.robots:
+            robots.recall(answer, now)
 
     def _recall_host(self, facts: HostFacts, now: float) -> None:
         """Apply what is known of one; formats before had failures by host, which begin anew."""

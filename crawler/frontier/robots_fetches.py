@@ -10,7 +10,7 @@ from .budget import ROBOTS_ATTEMPT
 from .contract import Taken
 from .endings import Endings
 from .hosts.host import Host
-from .hosts.robots_cache import RobotsCache, RobotsFacts, RobotsFailure, is_answer
+from .hosts.robots_cache import RobotsCache, RobotsFailure, is_answer
 from .parts import Parts
 
 
@@ -25,7 +25,7 @@ class RobotsFetches:
 
     def __init__(self, parts: Parts, endings: Endings) -> None:
         self._politeness = parts.rules.politeness
-        self._cache = RobotsCache(parts.rules.agent, self._politeness, parts.journal.learned)
+        self.cache = RobotsCache(parts.rules.agent, self._politeness, parts.journal.learned)
         self._retries = parts.rules.retries
         self._journal = parts.journal
         self._queues = parts.queues
@@ -33,42 +33,31 @@ class RobotsFetches:
         self._backoff = parts.backoff
         self._endings = endings
 
-    def rules(self, origin: str, now: float) -> Robots | RobotsFailure | None:
-        """Return the rules of *origin*, or why they cannot be had; None if they are not known."""
-        return self._cache.rules(origin, now)
-
-    def refusal(self, host: Host, rules: Robots, url: str) -> str | None:
-        """Return why *rules* forbid to fetch *url* of *host*; None if they do not."""
-        return self._cache.refusal(host, rules, url)
-
     def ask(self, host: Host, origin: str, request: Request) -> Request:
         """Return the request for the robots.txt that *request* and its *host* must wait for."""
         self._queues.put(host, request, first=True)
         self._hosts.park(host, "robots.txt")
-        return self._cache.ask(host, origin, request)
+        return self.cache.ask(host, origin, request)
 
     def put_back(self, request: Request) -> None:
         """Forget a request for robots.txt that was not fetched: it is made again when needed."""
         self._journal.put_back(request)
-        self._queues.unpark(self._cache.close(request).host)
-
-    def recall(self, facts: RobotsFacts, now: float) -> None:
-        self._cache.recall(facts, now)
+        self._queues.unpark(self.cache.close(request).host)
 
     def answered(self, taken: Taken, result: Response | ModuleError, now: float) -> None:
         """Take the answer to a request for robots.txt, and let the host that waits for it continue."""
-        hop = self._cache.answered(taken.request, result, now)
+        hop = self.cache.answered(taken.request, result, now)
         if hop is not None:
             self._queues.ask(hop, now)
             return
         self._journal.fetched_aside(taken.request)
-        question = self._cache.close(taken.request)
+        question = self.cache.close(taken.request)
         host, origin = question.host, question.origin
         if is_answer(result):
             self._backoff.recovered(host, origin, now)
-        rules = self._cache.rules(origin, now)
+        rules = self.cache.rules(origin, now)
         if isinstance(rules, Robots):
-            self._cache.obey(host, rules)
+            self.cache.obey(host, rules)
             self._hosts.rest(host, now, self._politeness.pause_of(host), "delay")
         else:
             self._failed(host, origin, taken.request, result, now)
@@ -90,7 +79,7 @@ class RobotsFetches:
         if not self._retries.worth_another(result, failing.robots_attempts):
             failing.robots_attempts = 0
             failing.rests_until = now
-            self._cache.fail(origin, RobotsFailure(result.kind, reason), now)
+            self.cache.fail(origin, RobotsFailure(result.kind, reason), now)
 
 
 def _described(request: Request, result: Response | ModuleError) -> str:

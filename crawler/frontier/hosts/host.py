@@ -19,9 +19,6 @@ from .request_queue import RequestQueue
 #: Seconds for which the failures of an idle host are remembered after it has rested.
 _FAILURE_MEMORY = 1800.0
 
-#: Seconds from which a request takes long.
-SLOW = 2.0
-
 #: Values of *wakes_at* that are not times: ready, and on no heap.
 READY = float("-inf")
 NEVER = float("inf")
@@ -155,10 +152,6 @@ class Host:
         self.wakes_at = NEVER
         #: The time of its entry on the heap of idle hosts.
         self.forget_at = NEVER
-
-    @property
-    def is_quick(self) -> bool:
-        return self.usual_time <= SLOW >= self.domain.usual_time and not self.late
 
     @property
     def queued(self) -> int:

@@ -7,7 +7,8 @@ import itertools
 from weakref import WeakValueDictionary
 
 from ...url import registered_domain
-from .host import NEVER, SLOW, Domain, Host
+from .host import NEVER, Domain, Host
+from .slot_shares import SLOW
 
 #: Of so many hosts that were forgotten it is known how quick they were.
 _MOST_TIMES = 4096

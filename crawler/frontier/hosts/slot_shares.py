@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections import deque
 
-from .host import NEVER, SLOW, Domain, Host
+from .host import NEVER, Domain, Host
 
+#: Seconds from which a request takes long.
+SLOW = 2.0
 #: The weight of one more request in the usual time of a host.
 _WEIGHT = 0.3
 #: The longest time that counts for one request: one that hangs does not spoil a good record.
@@ -26,7 +28,7 @@ class Flight:
     def __init__(self, host: Host, began: float) -> None:
         self.host = host
         self.began = began
-        self.is_slow = not host.is_quick
+        self.is_slow = not _is_quick(host)
         self.is_late = self.is_over = False
 
 
@@ -88,7 +90,7 @@ class SlotShares:
     def may_begin(self, host: Host, now: float) -> bool:
         if host.domain.heavy >= _MOST_HEAVY:
             return False
-        if host.is_quick:
+        if _is_quick(host):
             return True
         most = self._most(host, now)
         if self.slow >= most or self._active_domains <= 1:
@@ -145,7 +147,7 @@ class SlotShares:
             for one in (host, host.domain):
                 usual = seconds if one.usual_time == NEVER else one.usual_time
                 one.usual_time = usual + (seconds - usual) * _WEIGHT
-        if host.is_quick:
+        if _is_quick(host):
             self._keep_slots(host, now)
 
     def _most(self, host: Host, now: float) -> int:
@@ -180,3 +182,7 @@ class SlotShares:
         del domain.held[host]
         if not domain.held:
             del self._holding[domain]
+
+
+def _is_quick(host: Host) -> bool:
+    return host.usual_time <= SLOW >= host.domain.usual_time and not host.late
