@@ -46,8 +46,8 @@ _NOT_FIELDS = {
 
 def refuse_fields(names: Iterable[str]) -> NoReturn:
     """Raise TypeError for *names*, which are no arguments of a request."""
-    told = (f"{name!r}{'; ' * (name in _NOT_FIELDS)}{_NOT_FIELDS.get(name, '')}" for name in names)
-    raise TypeError(f"a Request has no argument {', '.join(told)}")
+    named = (f"{name!r}{'; ' * (name in _NOT_FIELDS)}{_NOT_FIELDS.get(name, '')}" for name in names)
+    raise TypeError(f"a Request has no argument {', '.join(named)}")
 
 
 def refuse_change(request: object, name: str, value: object) -> NoReturn:  # noqa: ARG001

@@ -414,14 +414,14 @@ def test_a_page_is_known_by_its_url_without_a_fragment_wherever_it_is_named(tmp_
         job.open_archive(archive)
         result = crawl(Fragments(start_urls=[site.url("/#top")]), job=job, depth=None, delay=0)
         referers = [hit.headers.get("referer", "") for hit in site.requests]
-    told = [str(result.items), str(result.summary), *referers, *map(str, result.errors)]
-    told += re.findall("^WARC-Target-URI:.*", Path(archive).read_text(), re.MULTILINE)
+    texts = [str(result.items), str(result.summary), *referers, *map(str, result.errors)]
+    texts += re.findall("^WARC-Target-URI:.*", Path(archive).read_text(), re.MULTILINE)
     with JobView(tmp_path / "job") as view:
         stories = {story.url: story for story in view.urls()}
         [asked] = view.why(site.url("/a#anything"))
-    told += map(str, stories.values())
+    texts += map(str, stories.values())
 
-    assert not [text for text in told if "#" in text]
+    assert not [text for text in texts if "#" in text]
     assert asked.url == site.url("/a")
     assert stories[site.url("/moved")].redirects == (site.url("/to"),)
     assert {item["url"] for item in result.items if "url" in item} == {

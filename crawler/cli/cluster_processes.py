@@ -15,7 +15,7 @@ from ..errors import ClusterError
 from ..frontier.durable.crash_marker import STUCK
 from .interrupts import Interrupts
 
-#: Seconds between two looks at the processes; and that they have to end when they are told to.
+#: Seconds between two looks at the processes; and that they have to end after they are asked to.
 _LOOK = 0.1
 _END = 30.0
 #: How often a process that was killed is started again.

@@ -1,4 +1,4 @@
-"""What is told of a page to the pages that it links to (W3C Referrer Policy)."""
+"""How much of the URL of a page is sent to the pages that it links to (W3C Referrer Policy)."""
 
 from __future__ import annotations
 

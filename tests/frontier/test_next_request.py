@@ -226,9 +226,9 @@ def test_one_greenlet_waits_for_several_frontiers_that_share_a_wakeup():
     assert [one.take_due() for one in frontiers] == [None, None]
     assert [one.next_due(now) for one in frontiers] == [5, 2]
 
-    sleeper = gevent.spawn(wakeup.sleep, now, 2)
+    sleeping = gevent.spawn(wakeup.sleep, now, 2)
     gevent.idle()
     frontiers[0].admit(Request("http://other.a.test/"))
 
-    sleeper.get(timeout=120)
+    sleeping.get(timeout=120)
     assert frontiers[0].take_due().request.url == "http://other.a.test/"

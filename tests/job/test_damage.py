@@ -53,11 +53,11 @@ def snapshot(session):
     return Snapshot(files, session.done())
 
 
-def verdict(session, snapshot):
+def result(session, snapshot):
     """
     Go on with what is there, and return how it went: refused, mended, gone back, or as before.
 
-    Whatever happens, nothing is missing that is not told of.
+    Whatever happens, what is missing is reported.
     """
     refusal = None
     try:
@@ -84,11 +84,11 @@ def verdict(session, snapshot):
     return "mended" if found.damaged else "gone back" if found.lost_commits else "as before"
 
 
-def verdicts(session, snapshot, damages):
+def results(session, snapshot, damages):
     seen = {}
     for damaged in damages:
         snapshot.put(session.path.parent, **damaged)
-        seen.setdefault(verdict(session, snapshot), []).append(damaged)
+        seen.setdefault(result(session, snapshot), []).append(damaged)
         gevent.sleep(0)
     return seen
 
@@ -109,13 +109,13 @@ def flipped(snapshot, number, seed=0):
 
 
 def test_an_undamaged_state_is_as_before(session, snapshot):
-    assert list(verdicts(session, snapshot, [{}])) == ["as before"]
+    assert list(results(session, snapshot, [{}])) == ["as before"]
 
 
 def test_a_state_that_is_cut_off_is_never_taken_for_whole(session, snapshot):
     sizes = [1, 2, 3, 511, 512, 4095, *Random(4).sample(range(LAST), 6)]
 
-    assert verdicts(session, snapshot, cut(snapshot, "state.db", sizes)).keys() <= {
+    assert results(session, snapshot, cut(snapshot, "state.db", sizes)).keys() <= {
         "refused",
         "mended",
         "as before",
@@ -125,13 +125,13 @@ def test_a_state_that_is_cut_off_is_never_taken_for_whole(session, snapshot):
 def test_a_log_that_is_cut_off_costs_the_last_commits(session, snapshot):
     sizes = [1, 2, 4095, LAST, 3 * LAST, *Random(4).sample(range(1, LAST), 6)]
 
-    seen = verdicts(session, snapshot, cut(snapshot, "state.db-wal", sizes))
+    seen = results(session, snapshot, cut(snapshot, "state.db-wal", sizes))
 
     assert seen.keys() == {"gone back"}
 
 
 def test_flipped_bits_are_found(session, snapshot):
-    seen = verdicts(session, snapshot, flipped(snapshot, 50))
+    seen = results(session, snapshot, flipped(snapshot, 50))
 
     assert {"refused", "mended", "gone back"} <= seen.keys()
 
@@ -140,7 +140,7 @@ def test_flipped_bits_are_found(session, snapshot):
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ["state.db", "state.db-wal"])
 def test_every_byte_of_the_last_ones_can_be_missing(session, snapshot, name):
-    seen = verdicts(session, snapshot, cut(snapshot, name, range(1, LAST + 1)))
+    seen = results(session, snapshot, cut(snapshot, name, range(1, LAST + 1)))
 
     print({kind: len(damages) for kind, damages in seen.items()})
 
@@ -148,7 +148,7 @@ def test_every_byte_of_the_last_ones_can_be_missing(session, snapshot, name):
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_a_thousand_flipped_bits_are_found(session, snapshot):
-    seen = verdicts(session, snapshot, flipped(snapshot, 1000, seed=1))
+    seen = results(session, snapshot, flipped(snapshot, 1000, seed=1))
 
     print({kind: len(damages) for kind, damages in seen.items()})
 

@@ -199,10 +199,10 @@ Job(sys.argv[1])
         check=False,
     )
 
-    told = ended.stderr.splitlines()[-1]
+    said = ended.stderr.splitlines()[-1]
     assert ended.returncode
-    assert "Permission denied" in told
-    assert str(tmp_path / "job") in told
+    assert "Permission denied" in said
+    assert str(tmp_path / "job") in said
 
 
 def test_random_sizes_are_survived(quick_path, site, capfd):

@@ -53,8 +53,8 @@ def clock():
 def crawl():
     """Crawl to the end through middlewares; return the summary and the errors."""
 
-    def crawl(first, fetch, *middlewares, parse=links, domains=(), attempts=3, **manners):
-        politeness = Politeness.off(**({"backoff": 0.01, "throttle": 0.01} | manners))
+    def crawl(first, fetch, *middlewares, parse=links, domains=(), attempts=3, **limits):
+        politeness = Politeness.off(**({"backoff": 0.01, "throttle": 0.01} | limits))
         errors = []
         with Scheduler() as scheduler:
             scheduler.init(

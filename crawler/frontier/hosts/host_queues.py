@@ -23,7 +23,7 @@ class HostQueues:
     The record of a host has its name, or its registered domain if the hosts of a domain share
     their limits. If hosts of one IP address share their limits, a new host waits until its
     address is known. Entries that NearestDepth calls stale are never handed out. Every change
-    that lets a request begin earlier than expected wakes the sleepers.
+    that lets a request begin earlier than expected wakes take().
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class HostQueues:
         self.wakeup.wake()
 
     def wake_after(self, host: Host) -> None:
-        """Wake the sleepers if *host*, or one that shares its address or slots, may be due earlier."""
+        """Wake take() if *host*, or one that shares its address or slots, may be due earlier."""
         if host.address is not None or self._hosts.shares.holds_back:
             self.wakeup.wake()
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: How many URLs of an origin that answer 503 are told apart.
+#: How many URLs of an origin that answer 503 are distinguished.
 _MOST_URLS = 64
 #: How many origins that were given up are remembered.
 _MOST_DEAD = 10_000

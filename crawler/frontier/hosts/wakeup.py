@@ -10,7 +10,7 @@ class Wakeup:
     """Frontier.take() sleeps here; it is woken only by what is due earlier than it waits for."""
 
     def __init__(self) -> None:
-        self._sleepers = 0
+        self._sleeping = 0
         self._until = 0.0
         self._woken = Event()
 
@@ -18,7 +18,7 @@ class Wakeup:
         """Wait *until* a time, or until woken; None is no time limit."""
         self._until = float("inf") if until is None else until
         self._woken.clear()
-        self._sleepers += 1
+        self._sleeping += 1
         # A timer that sets the event takes a third of the time that a gevent.Timeout takes.
         timer = None if until is None else get_hub().loop.timer(max(0.0, until - now))
         try:
@@ -26,13 +26,13 @@ class Wakeup:
                 timer.start(self._woken.set)
             self._woken.wait()
         finally:
-            self._sleepers -= 1
+            self._sleeping -= 1
             if timer is not None:
                 timer.close()
 
     def wake_before(self, due: float) -> None:
-        """Wake the sleepers if they would sleep past *due*."""
-        if self._sleepers and due < self._until:
+        """Wake all that would sleep past *due*."""
+        if self._sleeping and due < self._until:
             self._woken.set()
 
     def wake(self) -> None:

@@ -112,7 +112,7 @@ def play(steps, quick, slow):
 links = st.tuples(st.sampled_from(URLS), st.integers(1, 5))
 steps = st.lists(st.one_of(links, links, links, st.just("visit"), st.just("cut off")), max_size=30)
 max_depths = st.sampled_from([None, 2, 3])
-#: How many verdicts are remembered: so few that most are forgotten, and as many as there are.
+#: How many answers are remembered: so few that most are forgotten, and as many as there are.
 many = st.sampled_from([1, 2, 3, 1000])
 
 

@@ -124,15 +124,15 @@ def end_of_fetch(queues):
 def test_what_may_be_due_earlier_wakes_the_sleepers(queues, host, change):
     queues.put(host, Request("http://a.test/"))
     host.parked = "robots.txt"
-    sleeper = gevent.spawn(queues.wakeup.sleep, 0.0, None)
+    sleeping = gevent.spawn(queues.wakeup.sleep, 0.0, None)
     for _ in range(3):
         gevent.sleep(0)
-    assert not sleeper.dead, "nothing is due while the host is parked"
+    assert not sleeping.dead, "nothing is due while the host is parked"
 
     change(queues)
 
-    sleeper.join(timeout=120)
-    assert sleeper.dead
+    sleeping.join(timeout=120)
+    assert sleeping.dead
 
 
 def test_nothing_is_due_before_there_is_bandwidth(queues, host):

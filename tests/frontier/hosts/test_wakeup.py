@@ -10,16 +10,16 @@ def wakeup():
 
 
 @pytest.fixture
-def sleeper(wakeup):
+def sleep(wakeup):
     """Start a greenlet that sleeps until a time, far in the future or None."""
     started = []
 
-    def sleeper(until=1e6):
+    def sleep(until=1e6):
         started.append(gevent.spawn(wakeup.sleep, 0.0, until))
         gevent.sleep(0)
         return started[-1]
 
-    yield sleeper
+    yield sleep
     gevent.killall(started)
 
 
@@ -35,8 +35,8 @@ def test_it_sleeps_until_its_time(wakeup, until):
         wakeup.sleep(0.0, until)
 
 
-def test_what_is_due_earlier_wakes_it_and_what_is_due_later_does_not(wakeup, sleeper):
-    greenlet = sleeper(until=100.0)
+def test_what_is_due_earlier_wakes_it_and_what_is_due_later_does_not(wakeup, sleep):
+    greenlet = sleep(until=100.0)
 
     wakeup.wake_before(100.0)
     assert is_asleep(greenlet)
@@ -45,8 +45,8 @@ def test_what_is_due_earlier_wakes_it_and_what_is_due_later_does_not(wakeup, sle
     assert not is_asleep(greenlet)
 
 
-def test_without_a_time_whatever_is_due_wakes_it(wakeup, sleeper):
-    greenlet = sleeper(until=None)
+def test_without_a_time_whatever_is_due_wakes_it(wakeup, sleep):
+    greenlet = sleep(until=None)
     assert is_asleep(greenlet)
 
     wakeup.wake_before(1e9)
@@ -54,35 +54,35 @@ def test_without_a_time_whatever_is_due_wakes_it(wakeup, sleeper):
     assert not is_asleep(greenlet)
 
 
-def test_all_sleepers_are_woken(wakeup, sleeper):
-    greenlets = [sleeper() for _ in range(3)]
+def test_all_that_sleep_are_woken(wakeup, sleep):
+    greenlets = [sleep() for _ in range(3)]
 
     wakeup.wake()
 
     assert not any(map(is_asleep, greenlets))
 
 
-def test_a_wake_before_the_sleep_does_not_shorten_it(wakeup, sleeper):
+def test_a_wake_before_the_sleep_does_not_shorten_it(wakeup, sleep):
     wakeup.wake_before(-1e9)
     wakeup.wake()
 
-    assert is_asleep(sleeper())
+    assert is_asleep(sleep())
 
 
-def test_a_time_that_has_passed_wakes_nobody_later(wakeup, sleeper):
+def test_a_time_that_has_passed_wakes_nobody_later(wakeup, sleep):
     with gevent.Timeout(120):
         wakeup.sleep(0.0, 0.001)
-    greenlet = sleeper(until=None)
+    greenlet = sleep(until=None)
     gevent.sleep(0.01)
 
     assert is_asleep(greenlet)
 
 
-def test_who_is_woken_early_leaves_no_timer(wakeup, sleeper):
-    greenlet = sleeper(until=0.01)
+def test_who_is_woken_early_leaves_no_timer(wakeup, sleep):
+    greenlet = sleep(until=0.01)
     wakeup.wake()
     greenlet.join(120)
-    other = sleeper(until=None)
+    other = sleep(until=None)
     gevent.sleep(0.05)
 
     assert greenlet.dead

@@ -85,7 +85,7 @@ PAGES = {
 }
 
 
-def told(serve, **settings):
+def crawled(serve, **settings):
     """The Referer that each path was asked for with, by a login that no Referer may have."""
     site = serve(PAGES)
     start = site.url("/?q#top").replace("://", "://user:word@")
@@ -94,7 +94,7 @@ def told(serve, **settings):
 
 
 def test_a_crawl_tells_the_page_to_links_redirect_hops_and_own_fetches(serve):
-    site, referers = told(serve)
+    site, referers = crawled(serve)
     page = site.url("/?q")
 
     assert referers == {
@@ -108,8 +108,8 @@ def test_a_crawl_tells_the_page_to_links_redirect_hops_and_own_fetches(serve):
 
 
 def test_the_setting_names_another_policy_or_none(serve):
-    site, referers = told(serve, referer="origin")
-    _, none = told(serve, referer="no")
+    site, referers = crawled(serve, referer="origin")
+    _, none = crawled(serve, referer="no")
 
     assert referers["/there"] == site.url("/")
     assert set(none.values()) == {None}

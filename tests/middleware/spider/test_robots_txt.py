@@ -62,9 +62,9 @@ def test_all_who_wait_for_one_origin_wait_for_one_fetch():
     assert passed(chain, "http://other.test/") is not None
     assert not any(greenlet.ready() for greenlet in waiting)
     gate.set()
-    verdicts = [greenlet.get() for greenlet in waiting]
+    refusals = [greenlet.get() for greenlet in waiting]
 
-    assert [verdict is not None for verdict in verdicts] == [True, False, True, False]
+    assert [refusal is not None for refusal in refusals] == [True, False, True, False]
     assert len(site.requests) == 2
 
 

@@ -1,4 +1,4 @@
-"""What a run does when it is told to; the real process is in test_runner and in the browser."""
+"""What a run does when it is asked to; the real process is in test_runner and in the browser."""
 
 import pytest
 
