@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+import gevent
+
 from ...data import Link, Request, new_id
 from ...errors import JobError
 from ..admission.fingerprint import Fingerprint
@@ -50,7 +52,7 @@ class SqliteJournal:
         self.retried: FailedPages | None = None
         #: How URLs are remembered that were met before: one of DUPLICATE_FILTERS.
         self.duplicate_filter = "bloom"
-        self.marks = AnalysisMarks(self.store.marker, self.commits.write)
+        self.marks = AnalysisMarks(self.store.marker, self._commit_apart)
         self._awaited = AwaitedRequests()
         self.overflow = StoredQueues(self.store, self.commits, self._awaited, window)
         self._fingerprint = Fingerprint()
@@ -119,6 +121,10 @@ class SqliteJournal:
 
     def wait_for_room(self) -> None:
         self.commits.wait_for_room()
+
+    def _commit_apart(self) -> None:
+        """Commit in a greenlet of its own: a callback's time limit may end the wait, not the commit."""
+        gevent.spawn(self.commits.write).join()
 
     def finish(self) -> None:
         self.overflow.close()

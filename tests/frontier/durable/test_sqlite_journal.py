@@ -55,6 +55,20 @@ def test_what_is_settled_is_not_fetched_again(life):
     assert frontier.view.counts().done == 2
 
 
+def test_a_time_limit_of_a_callback_does_not_end_the_commit_before_an_analysis(life):
+    life.frontier.admit(Request("http://a.test/"))
+    taken = take(life.frontier)
+    life.journal.marks.commit_first = 1
+    waiting = gevent.spawn(life.frontier.begin_analysis, taken)
+    gevent.sleep(0)
+
+    waiting.kill(ValueError("the limit that a callback has set"))
+    life.journal.commits.flush()
+
+    assert not waiting.successful()
+    assert life.again().view.counts().pending == 1
+
+
 def test_what_was_taken_waits_again_after_a_crash(life):
     life.frontier.admit(Request("http://a.test/"))
     life.journal.commits.flush()
