@@ -39,9 +39,10 @@ def _steering(command: str, what: str) -> click.Command:
     @click.command(command, help=f"{what}\n\nExample: crawler cluster {command} quotes {_SERVER}")
     @click.argument("name")
     @redis_option
+    @json_option
     @verbose_option
-    def steer(name: str, redis_url: str) -> None:
-        _control(redis_url, name, command)
+    def steer(name: str, redis_url: str, as_json: bool) -> None:
+        _control(redis_url, name, command, as_json=as_json)
 
     return steer
 
@@ -62,8 +63,9 @@ restart = _steering(
 @click.command()
 @click.argument("name")
 @redis_option
+@json_option
 @verbose_option
-def rm(name: str, redis_url: str) -> None:
+def rm(name: str, redis_url: str, as_json: bool) -> None:
     """Remove a job from Redis; what was collected stays.
 
     Example: crawler cluster rm quotes --redis redis://localhost:6379
@@ -71,18 +73,27 @@ def rm(name: str, redis_url: str) -> None:
     from ....cluster.job_record import remove_job
 
     remove_job(redis_url, name)
-    click.echo(f"crawler: the job {name!r} is removed", err=True)
+    _say(f"the job {name!r} is removed", {"job": name, "status": "removed"}, as_json=as_json)
 
 
-def _control(redis_url: str, name: str, command: str) -> None:
+def _control(redis_url: str, name: str, command: str, *, as_json: bool) -> None:
     from ....cluster.job_record import COMMANDS, control_job, read_job
 
     read_job(redis_url, name)
     before = control_job(redis_url, name, command)
-    wanted = COMMANDS[command]
+    is_over, wanted = before == "finished", COMMANDS[command]
     done = f"was {before}, and is {wanted} now" if wanted else "is restarted"
-    done = "is finished already" if before == "finished" else done
-    click.echo(f"crawler: the job {name!r} {done}", err=True)
+    done = "is finished already" if is_over else done
+    facts = {"job": name, "before": before, "status": before if is_over else wanted or before}
+    _say(f"the job {name!r} {done}", facts, as_json=as_json)
+
+
+def _say(sentence: str, facts: dict[str, str], *, as_json: bool) -> None:
+    """Print what a command has done: a *sentence* for people, or its *facts*."""
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        click.echo(f"crawler: {sentence}", err=True)
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:

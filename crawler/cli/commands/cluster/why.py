@@ -15,7 +15,7 @@ from .options import redis_option
 _SENTENCES = {
     "pending": "waits, or is being fetched",
     "ended": "has ended: `crawler why` tells how, where the records are collected",
-    "not met": "was not met, or was turned away: `crawler cluster status` counts the reasons",
+    "not met": "was not met, or was turned away: `crawler cluster report` counts the reasons",
 }
 
 

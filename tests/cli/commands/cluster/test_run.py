@@ -120,6 +120,9 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     assert len(listed) == len(set(listed)) == PAGES
     assert f"{PAGES} done, 0 failed, 0 left" in report.stdout
     assert len(pages(tmp_path)) == len(set(pages(tmp_path))) == PAGES
+    over = {"job": "t", "before": "finished", "status": "finished"}
+    paused = crawler("cluster", "pause", "t", "--json", *redis, cwd=tmp_path)
+    assert json.loads(paused.stdout) == over
     assert "'t' is removed" in crawler("cluster", "rm", "t", *redis, cwd=tmp_path).stderr
     gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
     assert "crawler cluster start" in gone.stderr
