@@ -78,7 +78,12 @@ def errors_of(url: str) -> Iterator[None]:
     client = _load("redis")
     try:
         yield
-    except (client.AuthenticationError, client.exceptions.NoPermissionError) as error:
+    except client.exceptions.NoPermissionError as error:
+        raise ClusterError(
+            f"{hide_passwords(url)} refuses this user: {error}; `crawler cluster check` names all "
+            "that it must be allowed"
+        ) from error
+    except client.AuthenticationError as error:
         raise ClusterError(
             f"{hide_passwords(url)} refuses this user: {error}; put user and password into the "
             f"variable {VARIABLE}, as redis://USER:PASSWORD@HOST:6379"

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .permissions import refused
+
 #: The oldest version that has all commands: XTRIM with MINID.
 OLDEST = (6, 2)
+#: Hosts whose server only this machine reaches.
+_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class Finding(NamedTuple):
@@ -24,8 +28,11 @@ class Finding(NamedTuple):
 
 
 def server_facts(client: Any) -> dict[str, str]:
-    """Return what a server tells about itself, from INFO and CONFIG."""
-    facts = {name: str(value) for name, value in client.info("everything").items()}
+    """Return what a server tells about itself, from INFO and CONFIG, and what it refuses to the user."""
+    facts = {"refused": " ".join(refused(client))} | _address(client)
+    if "+info" in facts["refused"]:
+        return facts
+    facts |= {name: str(value) for name, value in client.info("everything").items()}
     for name in ("appendonly", "appendfsync", "maxmemory", "maxmemory-policy"):
         facts |= _setting(client, name)
     return facts
@@ -33,6 +40,9 @@ def server_facts(client: Any) -> dict[str, str]:
 
 def findings(facts: Mapping[str, str]) -> Iterator[Finding]:
     """Yield what a cluster needs to know of the server that *facts* describe."""
+    yield _user(facts)
+    if "redis_version" not in facts:
+        return
     yield _version(facts)
     yield _persistence(facts)
     yield _fsync(facts)
@@ -47,6 +57,29 @@ def _setting(client: Any, name: str) -> dict[str, str]:
     except Exception:  # a hosted server may refuse CONFIG: then the check says "unknown"
         return {}
     return {f"config {key}": value for key, value in found.items()}
+
+
+def _address(client: Any) -> dict[str, str]:
+    """Return who we are, and whether others reach the server without a password."""
+    given = client.connection_pool.connection_kwargs
+    is_here = "path" in given or given.get("host") in _HERE
+    is_open = not (is_here or given.get("password"))
+    return {"user": given.get("username") or "default", "is open": str(is_open)}
+
+
+def _user(facts: Mapping[str, str]) -> Finding:
+    user, lacks = facts.get("user", "default"), facts.get("refused")
+    if lacks:
+        problem = "it must not use some of the commands or keys of a cluster"
+        return Finding("user", user, problem, f"ACL SETUSER {user} {lacks}", is_fatal=True)
+    if facts.get("is open") == "True":
+        return Finding(
+            "user",
+            f"{user}, without a password",
+            "who reaches the server can change the URLs and the records of a job",
+            "CONFIG SET requirepass, and rediss:// if the network is not your own",
+        )
+    return Finding("user", user)
 
 
 def _version(facts: Mapping[str, str]) -> Finding:

@@ -44,3 +44,10 @@ def test_a_server_that_hides_its_configuration_is_checked_as_far_as_it_tells(cli
     found = {one.name: one.value for one in findings(server_facts(client))}
 
     assert (found["appendonly"], found["appendfsync"]) == ("yes", "unknown")
+
+
+def test_a_server_that_others_reach_without_a_password_is_a_problem(client):
+    found = problems(server_facts(client) | {"is open": "True"})["user"]
+
+    assert "without a password" in found.value
+    assert "requirepass" in found.remedy
