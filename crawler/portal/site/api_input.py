@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -18,6 +19,9 @@ from werkzeug.exceptions import (
 )
 
 Body = TypeVar("Body")
+
+#: A number of something in the store, which has numbers of 64 bits.
+NUMBER = re.compile("[0-9]{1,18}")
 
 
 class Invalid(UnprocessableEntity):  # type: ignore[misc]
@@ -39,6 +43,11 @@ def read_body(kind: type[Body]) -> Body:
         names = (".".join(map(str, one["loc"])) or "body" for one in found)
         raise Invalid({name: one["msg"] for name, one in zip(names, found, strict=True)}) from None
     return body
+
+
+def number_of(text: str) -> int:
+    """Return the number that a request names; 0 if it is none, or larger than any in the store."""
+    return int(text) if NUMBER.fullmatch(text) else 0
 
 
 def number_in_query(name: str, default: int, most: int) -> int:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from flask import Flask, Response, abort, g
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
+from werkzeug.routing import IntegerConverter
 
 from ..projects.project_editor import ProjectEditor
 from ..projects.spider_sources import SpiderSources
@@ -25,7 +26,7 @@ from ..store.tasks import Tasks
 from .admin_api import AdminApi
 from .answers import Problem
 from .api import Description
-from .api_input import Invalid
+from .api_input import NUMBER, Invalid
 from .cluster_pages import ClusterPages
 from .event_api import EventApi
 from .log_pages import LogPages
@@ -51,6 +52,12 @@ _UNAVAILABLE = {
 }
 
 
+class _Number(IntegerConverter):  # type: ignore[misc]
+    """A number in the path of a page."""
+
+    regex = NUMBER.pattern
+
+
 def portal_app(
     database: Database,
     runner: Runner,
@@ -60,6 +67,7 @@ def portal_app(
     cluster: ClusterJobs | None,
 ) -> Flask:
     app = Flask(__name__, static_folder=None)
+    app.url_map.converters["int"] = _Number
     app.config["MAX_CONTENT_LENGTH"] = _MOST_FORM
     app.register_error_handler(HTTPException, _error)
     app.register_error_handler(sqlite3.OperationalError, _unavailable)

@@ -15,6 +15,7 @@ from ...errors import ClusterError, RedisAway, StateError
 from ..rendering import render, sections
 from ..runs.cluster_jobs import ClusterJob, ClusterJobs
 from .answers import ClusterAnswer, ClusterJobAnswer
+from .api_input import number_of
 from .page_updates import PageUpdates
 from .visitor import Route, session
 
@@ -75,7 +76,7 @@ class ClusterPages:
     def events(self, job: str) -> Response:
         self._found(job)
         seen = request.headers.get("Last-Event-ID", request.args.get("seen", "0"))
-        events = self._updates.watch(job, int(seen) if seen.isdecimal() else 0)
+        events = self._updates.watch(job, number_of(seen))
         return Response(events, mimetype="text/event-stream")
 
     def as_json(self) -> Response:

@@ -21,6 +21,7 @@ from ..runs.log_search import LogQuery
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from .answers import LogAnswer
+from .api_input import number_of
 from .lookup import lookup
 from .visitor import Route, session
 
@@ -99,7 +100,7 @@ class LogPages:
     def events(self, run: int) -> Response:
         found = lookup(self._runs, run)
         seen = request.headers.get("Last-Event-ID", request.args.get("after", "0"))
-        after = int(seen) if seen.isdecimal() else 0
+        after = number_of(seen)
         query = replace(_query(), before=0, around=0, after=after)
         return Response(self._tail(found, query), mimetype="text/event-stream")
 

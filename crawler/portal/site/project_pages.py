@@ -19,6 +19,7 @@ from ..projects.tag_pattern import DEFAULT
 from ..projects.webhook import check_delivery
 from ..rendering import render
 from ..store.projects import UNDER_WAY, Project
+from .api_input import number_of
 from .lookup import lookup, shown
 from .page_updates import PageUpdates
 from .visitor import PUBLIC, Route, session
@@ -126,7 +127,7 @@ class ProjectPages:
         """Send the log of a build as it grows, until the build is over."""
         seen = request.args.get("seen", "0")
         found = lookup(self._builds.versions, version)
-        events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
+        events = self._updates.watch(found.id, number_of(seen))
         return Response(events, mimetype="text/event-stream")
 
     def _sections(self, version: int) -> dict[str, Markup]:

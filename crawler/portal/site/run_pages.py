@@ -18,7 +18,7 @@ from ..runs.steering import Steering
 from ..store.database import Database
 from ..store.runs import STATES, Runs
 from ..store.tasks import Task, Tasks
-from .api_input import number_in_query
+from .api_input import number_in_query, number_of
 from .lookup import lookup, shown
 from .page_updates import PageUpdates
 from .visitor import Route, hidden, session
@@ -102,12 +102,12 @@ class RunPages:
     def events(self, run: int) -> Response:
         found = lookup(self._runs, run)
         seen = request.headers.get("Last-Event-ID", request.args.get("seen", "0"))
-        events = self._updates.watch(found.id, int(seen) if seen.isdecimal() else 0)
+        events = self._updates.watch(found.id, number_of(seen))
         return Response(events, mimetype="text/event-stream")
 
     def topic(self, name: str) -> dict[str, Any]:
         """Return the state and the queue of a run, for the stream of events."""
-        found = lookup(self._runs, int(name) if name.isdecimal() else 0)
+        found = lookup(self._runs, number_of(name))
         figures = self._view.figures(found)
         queue = figures.queue.to_dict()
         return {"state": figures.state, "queue": queue, "is_over": not found.is_active}
@@ -149,7 +149,7 @@ class RunPages:
         return self._steer(run, "stop")
 
     def compare(self) -> str:
-        pair = [lookup(self._runs, request.args.get(name, 0, int)) for name in ("a", "b")]
+        pair = [lookup(self._runs, number_in_query(name, 0, _LARGEST)) for name in ("a", "b")]
         return render(
             "site/compare.html",
             rows=pair,
