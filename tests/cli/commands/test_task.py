@@ -23,9 +23,12 @@ def portal(tmp_path):
     database = Database(tmp_path / "portal/portal.db")
     admin = Users(database).add("admin", "a long password", "admin")
     token = Tokens(database).add(admin, "test", "run", days=1, now=time.time())
-    # Nobody listens on the port, so the only page fails.
+    # Nobody listens on the port, so the only page fails, and the gate is not met.
     task = Task(
-        "closed", urls=("http://127.0.0.1:9/",), settings={"robots": "false", "retries": "0"}
+        "closed",
+        urls=("http://127.0.0.1:9/",),
+        settings={"robots": "false", "retries": "1"},
+        gates=("done<1",),
     )
     Tasks(database).save(task, now=time.time(), who="admin")
     database.close()

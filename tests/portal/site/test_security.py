@@ -1,12 +1,17 @@
 """Who may see and do what: every route of the portal."""
 
+from dataclasses import replace
 from urllib.parse import quote
 
+import gevent
 import pytest
 
 from crawler.portal.site.visitor import PUBLIC
 from crawler.portal.store.projects import Project
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
 
+from ..conftest import HOSTILE, OVERRIDE
 from ..projects.conftest import SPIDER, Repository
 from .conftest import Client
 
@@ -231,11 +236,66 @@ def test_every_answer_has_the_same_policy(admin, stranger):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_hostile_text_is_escaped(portal, admin):
-    evil = "<img src=x onerror=alert(1)>"
-    admin.post("/tasks/new", TASK | {"note": evil})
-    shown = admin.post("/tasks/new", TASK | {key: evil for key in TASK if key != "enabled"})
+EVIL = """
+from crawler import Spider
 
-    for text in (shown.text, admin.ask("/tasks/1/").text, admin.ask(f"/{quote(evil)}").text):
-        assert "<img" not in text
-    assert "&lt;img" in admin.ask("/tasks/1/").text
+class Evil(Spider):
+    name = "evil"
+    start_urls = [{url!r}, {url!r} + "bad"]
+
+    def parse(self, response):
+        self.logger.warning("title %s", response.title)
+        yield {{"title": response.title, response.title: 1}}
+        yield from response.links()
+        if "bad" in response.url:
+            raise ValueError(response.text)
+"""
+
+
+@pytest.fixture
+def evil(portal, site, admin, shop):
+    """A portal in which every text that may be hostile is."""
+    text = f"{HOSTILE}{OVERRIDE}"  # of a site or a repository; names that users give have no U+202E
+    site.release.set()
+    (portal.spiders / "evil.py").write_text(EVIL.format(url=site.url()))
+    settings = {"delay": "0", "robots": "false", "retries": "1"}
+    own = Task("evil", spider="evil.py:Evil", settings=settings)
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    number = tasks.save(own, now=0, who=HOSTILE)
+    runs.ask(tasks.find(number), now=0, who=HOSTILE)
+    with gevent.Timeout(120):
+        while runs.find(1).is_active:
+            gevent.sleep(0.05)
+    assert runs.find(1).state == "finished"
+    own = replace(own, id=number, name=HOSTILE, arguments={HOSTILE: HOSTILE}, note=HOSTILE)
+    tasks.save(own, now=0, who="x")
+    portal._database.change("UPDATE user SET name = ? WHERE name = 'viewer'", HOSTILE)
+    portal._database.change("UPDATE version SET tag = ?, commit_id = ?, reason = ?", *[text] * 3)
+    portal._database.change("UPDATE project SET url = ?, user = ?, known_hosts = ?", *[text] * 3)
+    portal._database.change("INSERT INTO delivery VALUES (1, ?, ?, 1, ?)", *[text] * 3)
+    portal.builds.alarms.add(text, text, 1.0)
+    build = portal.builds.path(portal.builds.versions.find(1))
+    build.mkdir(parents=True)
+    (build / "build.log").write_text(text)
+    admin.post("/tokens", {"name": "ci", "scope": "run", "days": "1"})
+    portal._database.change("UPDATE token SET name = ?", HOSTILE)
+    return portal
+
+
+def test_hostile_text_is_text_on_every_page(evil, admin, site):
+    word, shown = quote(HOSTILE), set()
+    paths = {path.replace("99", "1") for method, path, _ in routes(evil) if method == "GET"}
+    asked = {f"/?name={word}", f"/runs?state={word}", f"/runs/1/log?words={word}", f"/{word}"}
+    why = {f"/runs/1/why?url={quote(site.url())}", f"/runs/1/why?url={word}", "/compare?a=1&b=1"}
+
+    for path in sorted(paths | asked | why):
+        answer = admin.ask(path)
+        is_page = answer.headers["Content-Type"].startswith(("text/html", "text/event-stream"))
+        assert not is_page or "<img" not in answer.text, path
+        assert not is_page or "<script>" not in answer.text, path
+        assert not is_page or OVERRIDE not in answer.text, path
+        assert is_page or answer.headers["X-Content-Type-Options"] == "nosniff", path
+        shown |= {path} if "&lt;script" in answer.text else set()
+
+    pages = {"/", "/runs", "/runs/1/", "/runs/1/log", "/tasks/1/", "/tasks/1/edit", "/projects"}
+    assert pages | {"/projects/1/", "/versions/1/", "/users", "/tokens", *why} <= shown
