@@ -12,6 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from .exposure import HERE, Exposure
 from .projects.builds import Builds
+from .projects.lease import Lease
 from .projects.spider_sources import SpiderSources
 from .projects.unused_versions import UnusedVersions
 from .runs.alarm_hook import AlarmHook
@@ -66,9 +67,10 @@ class Portal:
         app = portal_app(self._database, self.runner, self.logs, self._visitors, sources, cluster)
         self._exposure = exposure
         self._server = WebServer((exposure.address, port), _behind(exposure, app), **tls)
-        self._hook = (
-            AlarmHook(alarm_hook, self.builds.alarms, lambda: self.url) if alarm_hook else None
-        )
+        self._hook: AlarmHook | None = None
+        if alarm_hook:
+            lease = Lease(path / "alarms.lock")
+            self._hook = AlarmHook(alarm_hook, self.builds.alarms, lambda: self.url, lease)
         self._helpers = Group()
 
     def start(self) -> None:
@@ -95,6 +97,8 @@ class Portal:
     def stop(self) -> None:
         """Stop listening; runs go on."""
         self._helpers.kill()
+        if self._hook:
+            self._hook.stop()
         self.builds.stop()
         self._server.stop(timeout=1)
         self._database.close()

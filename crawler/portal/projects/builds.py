@@ -63,10 +63,8 @@ class Builds:
         while True:
             try:
                 self.step()
-            except (
-                OSError,
-                sqlite3.Error,
-            ) as error:  # the store is locked, or the disk full: tried again
+            except (OSError, sqlite3.Error) as error:
+                # The store is locked, or the disk is full: it is tried again.
                 log.warning("the portal could not look after its builds: %s", error)
             gevent.sleep(_INTERVAL)
 

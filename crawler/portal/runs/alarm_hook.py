@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 
 import gevent
 
+from ..projects.lease import Lease
 from ..store.alarms import Alarm, Alarms
 
 log = logging.getLogger(__name__)
@@ -23,14 +24,17 @@ class AlarmHook:
     """
     POSTs alarms as JSON to *url* until each was answered with 2xx.
 
-    One alarm is sent by one portal, also if two work in the same directory; it may be sent twice
-    if its answer was lost.
+    Of the portals in a directory the one that holds the *lease* sends them. An alarm may be sent
+    twice, if the portal was killed before its answer was written down.
     """
 
-    def __init__(self, url: str, alarms: Alarms, portal_url: Callable[[], str]) -> None:
+    def __init__(
+        self, url: str, alarms: Alarms, portal_url: Callable[[], str], lease: Lease
+    ) -> None:
         self._url = url
         self._alarms = alarms
         self._portal_url = portal_url
+        self._lease = lease
 
     def serve(self) -> None:
         """Send what is new, for ever."""
@@ -39,14 +43,14 @@ class AlarmHook:
 
     def step(self) -> None:
         """Send the alarms that were not sent yet; raise OSError if the URL does not take one."""
-        for alarm in self._alarms.unsent():
-            if not self._alarms.claim(alarm.id):
-                continue
-            try:
-                self._send(alarm)
-            except BaseException:
-                self._alarms.put_back(alarm.id)
-                raise
+        self._lease.take()
+        for alarm in self._alarms.unsent() if self._lease.is_held else ():
+            self._send(alarm)
+            self._alarms.set_sent(alarm.id)
+
+    def stop(self) -> None:
+        """Let another portal send what is new."""
+        self._lease.give_back()
 
     def _has_failed(self) -> bool:
         try:

@@ -44,14 +44,8 @@ class Alarms:
         rows = self._database.rows(f"{_SELECT} WHERE seen_by IS NULL AND NOT is_sent ORDER BY id")
         return [Alarm(*row) for row in rows]
 
-    def claim(self, alarm: int) -> bool:
-        """Mark an alarm as sent; return False if another portal has done so before."""
-        query = "UPDATE alarm SET is_sent = 1 WHERE id = ? AND NOT is_sent"
-        return self._database.update(query, alarm) == 1
-
-    def put_back(self, alarm: int) -> None:
-        """Let an alarm that could not be sent be sent again."""
-        self._database.change("UPDATE alarm SET is_sent = 0 WHERE id = ?", alarm)
+    def set_sent(self, alarm: int) -> None:
+        self._database.change("UPDATE alarm SET is_sent = 1 WHERE id = ?", alarm)
 
     def see(self, alarm: int, *, who: str, now: float) -> None:
         with self._database.transaction():
