@@ -17,6 +17,10 @@ class ReadOnlyDict(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = update = setdefault = _refuse
     pop = popitem = clear = _refuse
 
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        """Let copy() and deepcopy() make a dict that can be changed."""
+        return dict, (dict(self),)
+
 
 #: Keys that Scrapy's own middlewares write into meta, and where to find the same here.
 _ELSEWHERE = {

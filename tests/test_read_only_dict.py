@@ -1,5 +1,7 @@
 """A request cannot be changed; an error says what to write."""
 
+import copy
+
 import pytest
 
 from crawler import Page, Request, Response
@@ -30,3 +32,14 @@ def test_a_key_of_scrapy_is_an_error_that_says_where_the_same_is(key, instead):
         assert request.meta.get("other", 3) == 3
     assert Request(URL, meta={"depth": 2}).meta.get("depth") == 2
     assert Request(URL).cb_kwargs.get("depth") is None
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, dict, lambda meta: meta.copy()])
+def test_a_copy_can_be_changed(copied):
+    page = Page.of(Response(URL, 200, request=Request(URL, meta={"tags": ["a"]}, depth=2)))
+
+    for meta in (page.meta, page.request.meta):
+        mine = copied(meta)
+        mine["page"] = 2
+        assert mine == {"tags": ["a"], "page": 2}
+    assert copy.deepcopy(page.meta)["tags"] is not page.meta["tags"]
