@@ -70,8 +70,9 @@ def test_a_restarted_job_ends_its_schedulers_once_and_goes_on(server, client, re
 
 def test_who_ends_while_it_claims_shards_keeps_none_of_them(server, client, record, site):
     member, result = join(server, record, site)
-    while not member.leases._claiming.locked():
-        gevent.sleep(0)
+    with gevent.Timeout(120):
+        while not member.leases._claiming.locked():
+            gevent.sleep(0)
 
     result.stop()
 

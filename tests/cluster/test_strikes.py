@@ -95,7 +95,7 @@ def test_a_shard_that_was_loaded_is_not_taken_from_before_its_strikes_are_read(o
     assert shard.taken == 0
     reader = Server(server.url, one.record.keys, lambda: True)
     with closing(Inboxes(reader, one.shards, bool, caught_up.set)):
-        caught_up.wait()
+        assert caught_up.wait(timeout=120)
 
     assert shard.journal.strikes.is_out(mark_of(0, Request("http://a.test/1")))
     assert shard.may_take
