@@ -30,6 +30,7 @@ from .request_fields import (
     checked_meta,
     checked_method,
     file_name,
+    is_plain,
     login_to_header,
     plain_url,
     refuse_change,
@@ -145,7 +146,7 @@ class Request:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
-        if type(url) is not str or not url:
+        if type(url) is not str or not is_plain(url):
             url = plain_url(url)
         if params is not None:
             url = with_query(url, params)

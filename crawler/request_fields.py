@@ -9,6 +9,8 @@ from dataclasses import FrozenInstanceError
 from types import MethodType
 from typing import Any, NoReturn
 
+import ada_url
+
 from .credentials import split_credentials
 from .headers import Headers
 from .read_only_dict import ReadOnlyDict, RequestMeta
@@ -16,6 +18,7 @@ from .request_content import Pairs, form_body, json_body
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile(r"[\r\n\0]")
+_CONTROL = re.compile(r"[\0-\x1f\x7f]")
 _UNSAFE_COOKIE = re.compile(r"[\r\n\0;]")
 Cookies = Mapping[str, str] | Sequence[Mapping[str, str]]
 #: The key in meta that says that the Authorization field of a request comes from its URL.
@@ -57,14 +60,30 @@ def refuse_change(request: object, name: str, value: object) -> NoReturn:  # noq
     )
 
 
+def is_plain(url: str) -> bool:
+    """Return whether *url* is not empty, and has only characters that URLs may have."""
+    return url.isascii() and url.isprintable() and " " not in url and bool(url)
+
+
 def plain_url(url: str) -> str:
-    """Return *url* as a plain str: a selector's subclass of str may keep its document alive."""
+    """
+    Return *url* as browsers write it: without blanks around it, and in ASCII.
+
+    What is not an absolute URL, or has a line break in it, is returned as it is: it is refused
+    later. The result is a plain str: a selector's subclass of str may keep its document alive.
+    """
     if not isinstance(url, str):
         hint = ": has a selector found nothing?" if url is None else ""
         raise ValueError(f"url must be text, not {url!r:.200}{hint}")
-    if not url:
+    text = str.__str__(url.strip())
+    if not text:
         raise ValueError("url must not be empty")
-    return str.__str__(url)
+    if is_plain(text) or _CONTROL.search(text):
+        return text
+    try:
+        return ada_url.URL(text).href
+    except ValueError:
+        return text
 
 
 def file_name(path: str | os.PathLike[str]) -> str:

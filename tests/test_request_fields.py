@@ -31,10 +31,25 @@ def test_a_body_that_is_no_text_and_no_bytes_is_refused(body):
         Response(URL, 200, body=body)
 
 
-@pytest.mark.parametrize("url", [None, b"http://site.test/", 5, ["http://site.test/"], ""])
+@pytest.mark.parametrize("url", [None, b"http://site.test/", 5, ["http://site.test/"], "", " "])
 def test_a_url_that_is_no_text_is_refused(url):
     with pytest.raises(ValueError, match="url must"):
         Request(url)
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        (" http://a.test/x\n", "http://a.test/x"),
+        ("http://a.test/a b?q=ü c#é", "http://a.test/a%20b?q=%C3%BC%20c#%C3%A9"),
+        ("http://Grüße.test", "http://xn--gre-6ka8l.test/"),
+        ("http://a.test/?q=100%&r={x}", "http://a.test/?q=100%&r={x}"),
+        ("http://a.test/ü\r\nX-Injected: 1", "http://a.test/ü\r\nX-Injected: 1"),
+        ("/ü", "/ü"),
+    ],
+)
+def test_a_url_is_written_as_browsers_write_it(given, url):
+    assert Request(given).url == Request("http://b.test/").replace(url=given).url == url
 
 
 def test_a_url_from_a_selector_is_kept_as_plain_text():

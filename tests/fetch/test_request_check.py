@@ -28,10 +28,10 @@ def test_http_urls_and_known_proxies_pass(url, proxy):
     [
         {"url": "ftp://site.test/"},
         {"url": "site.test/"},
-        {"url": URL + "a b"},
         {"url": URL + "a\r\nX-Injected: 1"},
-        {"url": URL + "\0"},
-        {"url": URL + "\u00fc"},
+        {"url": URL + "\0b"},
+        {"url": URL + "\u00fc\nb"},
+        {"url": "http://\u00fc b/"},
         {"url": "http://site.test\\@10.0.0.1/"},
         {"url": URL, "proxy": "ftp://proxy.test/"},
         {"url": URL, "proxy": "http://proxy.test/\r\nX-Injected: 1"},
