@@ -34,7 +34,7 @@ from .module import Analyzer, Downloader, Pipeline
 from .result import CrawlResult
 from .scheduler import Scheduler, Status
 from .settings import Settings
-from .spider import ItemPipelines, Spider, first_requests, ignored_names
+from .spider import ItemPipelines, Spider, first_requests, ignored_names, named_urls
 
 log = logging.getLogger(__name__)
 
@@ -279,11 +279,7 @@ class _FirstRequests:
     @cached_property
     def _trusted(self) -> set[str]:
         """The hosts that are trusted: first those of start_urls, which open() may have set."""
-        named = self._chain.spider.start_urls
-        if isinstance(named, str):
-            named = [named]
-        # An iterator is left to start(), which yields its URLs.
-        return {*urls.hosts_by_address(named if isinstance(named, Collection) else ())}
+        return {*urls.hosts_by_address(named_urls(self._chain.spider))}
 
     def __iter__(self) -> Iterator[Request]:
         is_empty = True
@@ -321,7 +317,7 @@ def _description(spider: Spider, settings: Settings) -> dict[str, Any]:
     given = {name: _public(values[-1].value) for name, values in settings.origins.items()}
     return {
         "spider": spider.name,
-        "start_urls": [without_credentials(url) for url in spider.start_urls],
+        "start_urls": [without_credentials(url) for url in named_urls(spider)],
         "settings": given,
         "source": _source_hash(spider),
     }

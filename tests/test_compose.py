@@ -669,3 +669,22 @@ def test_a_single_domain_needs_no_list():
         result = crawl(Two(), proxy=web.url(), **FREE)
 
     assert [item["url"] for item in result.items] == [*pages]
+
+
+@pytest.mark.parametrize("urls", [["http://site.test/", None], iter(["http://site.test/", None])])
+def test_a_start_url_that_is_none_is_named_in_a_job_too(urls, tmp_path):
+    class Ported(Spider):
+        start_urls = urls
+
+    with pytest.raises(ValueError, match=r"start\(\) may yield requests and URLs, not None"):
+        crawl(Ported(), fetch=Site({"/": ""}), job=tmp_path / "job")
+
+
+def test_a_job_does_not_use_up_the_urls_of_an_iterator(tmp_path):
+    class Lazy(Spider):
+        start_urls = iter(["http://site.test/"])
+
+        def parse(self, page):
+            yield {"url": page.url}
+
+    assert crawl(Lazy(), fetch=Site({"/": ""}), job=tmp_path / "job").items

@@ -15,7 +15,7 @@ from ..errors import ClusterError
 from ..media.files_pipeline import FilesPipeline
 from ..middleware.download.http_cache import HttpCache
 from ..settings import SETTINGS, Settings
-from ..spider import Spider
+from ..spider import Spider, named_urls
 
 #: Settings that each scheduler has for itself: they do not shape the result, or are secret.
 _OWN = frozenset(
@@ -41,7 +41,7 @@ def about(spider: Spider, settings: Settings, arguments: Iterable[str] = ()) -> 
     """Return the description of a job of *spider*, as JSON values; it has no passwords."""
     return {
         "spider": f"{type(spider).__module__}.{type(spider).__qualname__}",
-        "urls": [without_credentials(url) for url in spider.start_urls],
+        "urls": [without_credentials(url) for url in named_urls(spider)],
         "source": _source(spider),
         "arguments": hashlib.sha256(repr(sorted(arguments)).encode()).hexdigest()[:16],
         "version": __version__,

@@ -12,7 +12,7 @@ from .page_spider import PageSpider
 from .request_kinds import FormRequest, JsonRequest
 from .router import Router
 from .sitemap import Sitemap, SitemapEntry, parse_sitemap
-from .spider import Spider, first_requests
+from .spider import Spider, first_requests, named_urls
 
 __all__ = [
     "CrawlSpider",
@@ -35,6 +35,7 @@ __all__ = [
     "first_requests",
     "ignored_names",
     "links",
+    "named_urls",
     "parse_news_feed",
     "parse_sitemap",
     "title",

@@ -15,6 +15,20 @@ from .own_settings import OwnSettings
 from .page import Page
 
 
+class _Start:
+    """The URLs to start from, also for ``async for request in super().start()``."""
+
+    def __init__(self, urls: Iterable[str]) -> None:
+        self._urls = [urls] if isinstance(urls, str) else urls
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
+
+    async def __aiter__(self) -> AsyncIterator[Request]:
+        for url in self._urls:
+            yield Request(url)
+
+
 class Spider:
     """
     Subclass it, set the URLs to start from, and yield items and requests from parse().
@@ -78,7 +92,7 @@ class Spider:
 
     def start(self) -> Iterable[Request | str] | AsyncIterator[Request | str]:
         """Return or yield the first requests."""
-        return self.start_urls
+        return _Start(self.start_urls)
 
     def parse(self, response: Page) -> Any:  # noqa: ARG002
         """Yield the items and requests found in a page; requests may name another callback."""
@@ -179,7 +193,15 @@ def first_requests(spider: Spider) -> Iterator[Request | str]:
     for first in driven(found) if isinstance(found, AsyncIterator) else found:
         if not isinstance(first, Request | str):
             raise ValueError(
-                f"{begin.__qualname__}() may yield requests and URLs, not {first!r:.200}: yield items "
-                "in a callback, because a job that continues calls it again"
+                f"{begin.__qualname__}() may yield requests and URLs, not {first!r:.200}: items come "
+                "from callbacks, because a job that continues starts again"
             )
         yield first
+
+
+def named_urls(spider: Spider) -> list[str]:
+    """Return the URLs in start_urls; an iterator is left to start()."""
+    given = spider.start_urls
+    if isinstance(given, str):
+        return [given]
+    return [url for url in given if isinstance(url, str)] if isinstance(given, Collection) else []

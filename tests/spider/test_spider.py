@@ -5,7 +5,7 @@ import pytest
 
 from crawler import Spider, crawl
 from crawler.middleware import SpiderMiddleware
-from crawler.spider import first_requests
+from crawler.spider import first_requests, named_urls
 from crawler.testing import Reply, Site
 
 HOME = "http://site.test/"
@@ -110,3 +110,24 @@ def test_start_yields_no_items():
 
     with pytest.raises(ValueError, match=r"start\(\) may yield requests and URLs, not \{'title'"):
         list(first_requests(Ported()))
+
+
+def test_start_of_the_base_class_is_iterated_with_async_for_too():
+    class Ported(Spider):
+        start_urls = ["http://site.test/"]
+
+        async def start(self):
+            async for request in super().start():
+                yield request.replace(priority=1)
+
+    assert [(each.url, each.priority) for each in first_requests(Ported())] == [
+        ("http://site.test/", 1)
+    ]
+
+
+def test_urls_of_an_iterator_are_left_to_start():
+    class Lazy(Spider):
+        start_urls = iter(["http://site.test/"])
+
+    assert named_urls(Lazy()) == []
+    assert list(first_requests(Lazy())) == ["http://site.test/"]
