@@ -24,7 +24,7 @@ class Rule:
     """
     Links to follow, and what to do with the pages that they lead to.
 
-    *callback* is a method of the spider, or its name, or None; *cb_kwargs* are keyword arguments
+    *callback* is a method of the spider, its name, a function of a page, or None; *cb_kwargs* are keyword arguments
     for it. *follow* is whether the rules apply to these pages too: by default, if there is no
     callback. *process_links* is called with the links found on a page, whose *url* it may change,
     and returns links or URLs to follow; *process_request* with each request and the page, and
@@ -87,11 +87,16 @@ class CrawlSpider(Spider):
         """
         rule = tuple(self.rules)[response.meta[_RULE]]
         if rule.callback is not None:
-            name = getattr(rule.callback, "__name__", rule.callback)
-            callback: Callable[..., Any] = self.callback(str(name), "")
+            callback = self._callback_of(rule.callback)
             yield from results(callback(response, **{**rule.cb_kwargs, **arguments}))
         if rule.follows:
             yield from self._follow(response)
+
+    def _callback_of(self, given: Callable[..., Any] | str) -> Callable[..., Any]:
+        """Return the method that is *given* or named; or the function, if it is no method."""
+        name = str(getattr(given, "__name__", given))
+        is_function = callable(given) and not hasattr(type(self), name)
+        return given if is_function else self.callback(name, "")  # type: ignore[return-value]
 
     def _follow(self, page: Page) -> Iterator[Request]:
         seen: set[str] = set()

@@ -144,6 +144,13 @@ def test_a_rule_may_name_the_method_itself():
     assert names(Named()) == ["About"]
 
 
+def test_a_rule_may_have_a_function_that_is_no_method():
+    class Short(Shop):
+        rules = [Rule(LinkExtractor(allow="/about"), callback=lambda page: {"name": page.url[-6:]})]
+
+    assert names(Short()) == ["/about"]
+
+
 def test_a_parse_method_in_place_of_the_rules_is_told(caplog):
     class Replaced(Shop):
         def parse(self, page):
