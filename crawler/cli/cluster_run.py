@@ -32,6 +32,7 @@ _UNSUPPORTED = {
     "conditions": "--fail-if",
     "min_items": "--min-items",
     "report": "--report",
+    "live": "--live",
 }
 
 

@@ -183,6 +183,7 @@ def test_a_node_with_another_spider_or_setting_is_refused_by_name(spider, tmp_pa
         (["-s", "bandwidth=5000"], "bandwidth"),
         (["--warc", "x.warc.gz"], "--warc"),
         (["--fail-if", "failed>1%"], "--fail-if"),
+        (["--live=0"], "--live"),
     ],
 )
 def test_what_a_cluster_cannot_do_is_refused_by_name(spider, tmp_path, args, named):
