@@ -48,8 +48,25 @@ def described(
 
     spider = spider_of(what, arguments)
     settings = load_settings(assigned, spider, **(job or {}))
+    _refuse_late_server(settings)
     refuse_unsupported(spider, settings)
     return spider, settings, about(spider, settings, arguments)
+
+
+def shape_of(settings: Settings, shards: int | None, ttl: float | None) -> dict[str, Any]:
+    """Return how a new job is divided, and how long leases last: as given, or else as the settings say."""
+    cluster = settings.cluster
+    return {"shards": shards or cluster.shards, "ttl": ttl or cluster.ttl}
+
+
+def _refuse_late_server(settings: Settings) -> None:
+    """Refuse a server that is named where only the settings of a crawl are read."""
+    given = [one.source for one in settings.origins.get("redis", ())]
+    if given and given[-1] in ("spider", "command line"):
+        raise click.UsageError(
+            f"the setting redis cannot come from the {given[-1]}: give --redis, set the variable "
+            "CRAWLER_REDIS, or write it into crawler.toml"
+        )
 
 
 def join_and_work(

@@ -18,7 +18,7 @@ from ..job.directory import Job
 from ..job.view import directory_name
 from ..report.text import printable
 from .cluster_collect import collect, collector_of, report_of, summary_of
-from .cluster_crawl import described
+from .cluster_crawl import described, shape_of
 from .cluster_processes import Schedulers, command_of
 from .options import JOBS, CrawlOptions
 from .spider_file import job_name
@@ -98,10 +98,17 @@ class LocalCluster:
         self._command = command_of(self.name, what if is_file else (), arguments, assigned)
 
     def run(
-        self, redis_url: str, places: Places, **job: Any
+        self,
+        redis_url: str,
+        places: Places,
+        *,
+        shards: int | None = None,
+        ttl: float | None = None,
+        unsafe: bool = False,
     ) -> tuple[int, dict[str, Any], Sequence[tuple[str, str]]]:
         """Crawl to the end; return the exit code, the summary and the rows of the report."""
-        self._create_or_continue(redis_url, job)
+        shape = shape_of(self._settings, shards, ttl)
+        self._create_or_continue(redis_url, shape | {"unsafe": unsafe})
         collector = collector_of(redis_url, self.name, *places)
         with Schedulers(self._command, self._schedulers, redis_url) as schedulers:
 

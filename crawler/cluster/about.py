@@ -24,7 +24,7 @@ _OWN = frozenset(
         *("ca_file", "proxy", "headers", "auth", "allow_private", "allow_addresses"),
     }
 )
-_OWN_GROUPS = ("memory", "pools")
+_OWN_GROUPS = ("memory", "pools", "cluster")
 #: Settings of a whole crawl that are not divided among its schedulers.
 _NOT_SHARED = frozenset({"budget.bandwidth", "budget.min_rate", "budget.patience"})
 #: What differs, in words.

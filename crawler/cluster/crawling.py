@@ -29,8 +29,8 @@ def stream(
     redis_url: str,
     job: str,
     *,
-    shards: int = 32,
-    ttl: float = 10.0,
+    shards: int | None = None,
+    ttl: float | None = None,
     folder: str | PathLike[str] | None = None,
     settings: Settings | None = None,
     **code: Any,
@@ -38,7 +38,7 @@ def stream(
     """
     Work on the *job* of a cluster as one of its schedulers; return at once, as crawler.stream() does.
 
-    The job is created with *shards* and *ttl* if there is none at *redis_url*; else the spider and the settings
+    The job is created with *shards* and *ttl*, or those of the settings, if there is none at *redis_url*; else the spider and the settings
     must be those of the job. Other keywords are settings. Iterate over the result to get the items of the pages
     that this process has analysed; collect() writes the records of all of them, each once. In *folder*
     is noted which pages are under analysis, as `crawler cluster join` does.
@@ -48,7 +48,8 @@ def stream(
     settings = settings or Settings.load(spider=settings_of(spider), code=code)
     refuse_unsupported(spider, settings)
     here = about(spider, settings)
-    record = _created_or_found(redis_url, job, here, settings, shards=shards, ttl=ttl)
+    new = {"shards": shards or settings.cluster.shards, "ttl": ttl or settings.cluster.ttl}
+    record = _created_or_found(redis_url, job, here, settings, **new)
     refuse_different(job, record.about, here)
     place = None if folder is None else Path(folder)
     return stream_here(spider, job=member_of(redis_url, record, settings, place), settings=settings)

@@ -12,17 +12,15 @@ from typing import Any
 from ..credentials import hide_passwords
 from ..errors import ClusterError
 from ..frontier import Fingerprint
+from ..settings import ClusterGroup
 from .blob import FORMAT
 from .keys import Keys
 from .redis import connect, errors_of
 from .scripts import SCRIPTS
 from .server_check import findings, server_facts
 
-#: The default number of shards, and of seconds that a lease lasts.
-SHARDS = 32
 #: Shards of a scheduler, where all of them are known: each costs a little with every commit.
 SHARDS_EACH = 8
-TTL = 10.0
 #: What a job can be asked, and the status that it has then; a restart keeps its status.
 COMMANDS = {"pause": "paused", "resume": "running", "restart": "", "stop": "stopped"}
 
@@ -47,8 +45,8 @@ def create_job(
     name: str,
     about: Mapping[str, Any],
     *,
-    shards: int = SHARDS,
-    ttl: float = TTL,
+    shards: int = ClusterGroup.shards,
+    ttl: float = ClusterGroup.ttl,
     fingerprint: Fingerprint | None = None,
     unsafe: bool = False,
 ) -> JobRecord:

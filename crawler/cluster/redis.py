@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -22,16 +21,17 @@ _OOM = "-OOM "
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 
-def address(given: str | None, environ: Mapping[str, str] = os.environ) -> str:
+def address(given: str | None, known: str | None) -> str:
     """
-    Return the URL of the server: the one *given* on a command line, or that of the environment.
+    Return the URL of the server: the one *given* on a command line, or the one *known* from the settings.
 
     A password on a command line is refused: every user of the machine can read it there.
     """
-    url = given or environ.get(VARIABLE, "").strip()
+    url = given or known
     if not url:
         raise ValueError(
-            f"no Redis is named: give --redis redis://HOST:6379, or set the variable {VARIABLE}"
+            f"no Redis is named: give --redis redis://HOST:6379, set the variable {VARIABLE}, or "
+            'write redis = "redis://HOST:6379" into crawler.toml'
         )
     if given and hide_passwords(given) != given:
         raise ValueError(

@@ -6,6 +6,7 @@ A setting has the same name everywhere: ``delay = 0.5`` in crawler.toml, ``CRAWL
 after the value that they are part of, such as ``politeness.backoff``.
 """
 
+from .cluster_group import ClusterGroup
 from .explain import Described, Explained
 from .reference import reference_markdown
 from .settings import Settings
@@ -14,6 +15,7 @@ from .table import SETTINGS, Setting, find
 
 __all__ = [
     "SETTINGS",
+    "ClusterGroup",
     "Described",
     "Explained",
     "Given",

@@ -19,6 +19,7 @@ from ..http.referrer_policy import DEFAULT_POLICY
 from ..module import Analyzer, Downloader, Pipeline
 from ..scheduler.args import DataArgs, ModuleArgs, RequestArgs
 from ..scheduler.memory_guard import Memory
+from .cluster_group import ClusterGroup
 from .explain import Described, Explained
 from .header_fields import general_fields
 from .sources import Given, from_environ, from_mapping, from_toml
@@ -77,6 +78,7 @@ class Settings:
     memory: Memory = field(default=Memory())
     limits: Limits = field(default=Limits())
     pools: DataArgs = field(default=DataArgs())
+    cluster: ClusterGroup = field(default=ClusterGroup())
     origins: Mapping[str, Sequence[Given]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:

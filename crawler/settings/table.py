@@ -25,6 +25,7 @@ from .value_types import (
     PROXY,
     RATE,
     SECONDS,
+    SERVER,
     SOME_SECONDS,
     STATUSES,
     SWITCH,
@@ -380,6 +381,24 @@ SECTIONS = {
         *_pool("resp", "responses"),
         *_pool("item", "items"),
         *_pool("error", "errors"),
+    ),
+    "Cluster": (
+        Setting(
+            "redis",
+            or_none(SERVER),
+            "The Redis or Valkey server of a cluster, with user and password if it needs them; --redis comes first.",
+            "cluster.redis",
+        ),
+        Setting(
+            "cluster.ttl",
+            SOME_SECONDS,
+            "After how long the shards of a scheduler that has died are claimed, in a job that is created.",
+        ),
+        Setting(
+            "cluster.shards",
+            COUNT,
+            "The number of parts that the hosts of a job that is created are divided into.",
+        ),
     ),
 }
 SETTINGS = tuple(setting for section in SECTIONS.values() for setting in section)

@@ -239,6 +239,7 @@ PROXY = Proxy(
     "the URL of a proxy, such as http://host:port",
     r"(?i:https?|socks4a?|socks5h?)://([!-.0-?A-~]*@)?[!-.0-?A-~]+/?",
 )
+SERVER = Proxy("URL", "the URL of a server")
 FILE = File("file", "the path of a file")
 STATUS = Number("status", "a status code", whole=True, at_least=100, at_most=599)
 LIST = Listed("list", "a list", TEXT)

@@ -10,26 +10,26 @@ from crawler.cluster.redis import VARIABLE, address, connect, errors_of
 from crawler.errors import ClusterError, RedisAway
 
 
-def test_the_address_comes_from_the_option_or_else_from_the_environment():
-    assert address("redis://here", {VARIABLE: "redis://there"}) == "redis://here"
-    assert address(None, {VARIABLE: "redis://user:secret@there"}) == "redis://user:secret@there"
+def test_the_address_comes_from_the_option_or_else_from_the_settings():
+    assert address("redis://here", "redis://there") == "redis://here"
+    assert address(None, "redis://user:secret@there") == "redis://user:secret@there"
 
 
-def test_without_an_address_both_ways_to_give_one_are_named():
-    with pytest.raises(ValueError, match=f"--redis.*{VARIABLE}"):
-        address(None, {})
+def test_without_an_address_all_ways_to_give_one_are_named():
+    with pytest.raises(ValueError, match=f"--redis.*{VARIABLE}.*crawler.toml"):
+        address(None, None)
 
 
 def test_a_password_on_the_command_line_is_refused_and_not_repeated():
     with pytest.raises(ValueError, match=VARIABLE) as error:
-        address("redis://user:secret@there", {})
+        address("redis://user:secret@there", None)
 
     assert "secret" not in str(error.value)
 
 
 def test_what_is_no_url_of_a_redis_is_named():
     with pytest.raises(ValueError, match="'localhost:6379' is not the URL"):
-        address("localhost:6379", {})
+        address("localhost:6379", None)
 
 
 def test_nobody_there_is_an_error_that_names_the_address_and_not_the_password():

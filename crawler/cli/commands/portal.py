@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..._distribution import install_command
-from ..options import log_options
+from ..options import load_settings, log_options
 
 if TYPE_CHECKING:
     from ...portal.exposure import Exposure
@@ -47,7 +46,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "redis_url",
     metavar="URL",
     help="The server of a cluster, whose jobs the portal then shows.  [default: the variable "
-    "CRAWLER_REDIS, if it is set]",
+    "CRAWLER_REDIS or the setting redis, if there is one]",
 )
 @click.option(
     "--address",
@@ -142,11 +141,12 @@ def _exposure(
 
 def _redis(given: str | None) -> str:
     """Return the URL of the server of a cluster; empty if none is named."""
-    from ...cluster.redis import VARIABLE, address
+    from ...cluster.redis import address
 
-    if not given and not os.environ.get(VARIABLE):
+    known = load_settings(()).cluster.redis
+    if not given and not known:
         return ""
     try:
-        return address(given)
+        return address(given, known)
     except ValueError as error:
         raise click.UsageError(str(error)) from None

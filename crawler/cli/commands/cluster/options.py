@@ -7,17 +7,20 @@ from typing import Any, TypeVar
 
 import click
 
+from ...options import load_settings
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def redis_option(command: F) -> F:
-    """Add --redis; the command gets the URL, which the variable CRAWLER_REDIS may have instead."""
+    """Add --redis; the command gets the URL, which the setting redis may have instead."""
     return click.option(
         "--redis",
         "redis_url",
         metavar="URL",
         callback=_checked,
-        help="The Redis or Valkey server, as redis://HOST:6379.  [default: the variable CRAWLER_REDIS]",
+        help="The Redis or Valkey server, as redis://HOST:6379.  [default: the variable "
+        "CRAWLER_REDIS, or the setting redis]",
     )(command)
 
 
@@ -28,16 +31,14 @@ def with_job_options(command: F) -> F:
         click.option(
             "--ttl",
             type=click.FloatRange(1.0, 600.0),
-            default=10.0,
-            show_default=True,
-            help="Seconds after which the shards of a dead scheduler are claimed.",
+            help="Seconds after which the shards of a dead scheduler are claimed.  [default: the "
+            "setting cluster.ttl]",
         ),
         click.option(
             "--shards",
             type=click.IntRange(1, 1024),
-            default=32,
-            show_default=True,
-            help="The number of parts that hosts are divided into.",
+            help="The number of parts that hosts are divided into.  [default: the setting "
+            "cluster.shards]",
         ),
         click.option(
             "-a",
@@ -75,6 +76,6 @@ def _checked(_context: click.Context, _parameter: click.Parameter, given: str | 
     from ....cluster.redis import address
 
     try:
-        return address(given)
+        return address(given, load_settings(()).cluster.redis)
     except ValueError as error:
         raise click.UsageError(str(error)) from None

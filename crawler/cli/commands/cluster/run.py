@@ -36,8 +36,8 @@ def run(
     folder: str | None,
     write_to: Sequence[str],
     append_to: Sequence[str],
-    shards: int,
-    ttl: float,
+    shards: int | None,
+    ttl: float | None,
     unsafe: bool,
     as_json: bool,
 ) -> None:

@@ -23,8 +23,8 @@ def start(
     assigned: Sequence[str],
     name: str,
     redis_url: str,
-    shards: int,
-    ttl: float,
+    shards: int | None,
+    ttl: float | None,
     unsafe: bool,
 ) -> None:
     """Create a job, and return.
@@ -35,15 +35,14 @@ def start(
     Example: crawler cluster start quotes.py --job quotes --redis redis://localhost:6379
     """
     from ....cluster.job_record import create_job
-    from ...cluster_crawl import described
+    from ...cluster_crawl import described, shape_of
 
     _, settings, about = described(what, arguments, assigned)
     from ....frontier import Fingerprint
 
     fingerprint = Fingerprint(settings.fingerprint)
-    create_job(
-        redis_url, name, about, shards=shards, ttl=ttl, fingerprint=fingerprint, unsafe=unsafe
-    )
+    shape = shape_of(settings, shards, ttl)
+    create_job(redis_url, name, about, **shape, fingerprint=fingerprint, unsafe=unsafe)
     # The spider of a job of URLs is our own: nobody has to name it.
     join = shlex.join(("join", name, *(what if about["source"] else ())))
     click.echo(f"crawler: the job {name!r} is ready: crawler cluster {join}", err=True)

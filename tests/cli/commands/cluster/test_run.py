@@ -7,9 +7,12 @@ import sys
 import time
 from contextlib import contextmanager
 
+import click
 import pytest
 
+from crawler.cli.cluster_crawl import described
 from crawler.cluster.embedded_server import EmbeddedServer
+from crawler.cluster.job_record import read_job
 from crawler.cluster.status import job_status
 from crawler.testing import Reply
 
@@ -126,6 +129,24 @@ def test_start_join_collect_and_status(spider, site, tmp_path, server):
     assert "'t' is removed" in crawler("cluster", "rm", "t", *redis, cwd=tmp_path).stderr
     gone = crawler("cluster", "status", "t", *redis, cwd=tmp_path)
     assert "crawler cluster start" in gone.stderr
+
+
+def test_the_server_and_the_shape_of_a_job_may_come_from_the_settings(spider, tmp_path, server):
+    text = f'redis = "{server.url}"\n[cluster]\nttl = 7\nshards = 5\n'
+    (tmp_path / "crawler.toml").write_text(text)
+
+    ready = crawler("cluster", "start", "tree.py", "--job", "t", "--shards", "6", cwd=tmp_path)
+
+    assert ready.returncode == 0, ready.stderr
+    record = read_job(server.url, "t")
+    assert (record.ttl, record.keys.shards) == (7.0, 6)
+
+
+def test_a_server_among_the_settings_of_one_crawl_is_refused_and_its_password_not_shown():
+    with pytest.raises(click.UsageError, match="--redis") as error:
+        described(["http://site.test/"], (), ["redis=redis://:s3cret@redis.test"])
+
+    assert "s3cret" not in str(error.value)
 
 
 def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
