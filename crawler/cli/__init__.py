@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
+from ..report.reasons import EXITS
 from .options import json_option, verbose_option
 from .session import Session
 
@@ -95,17 +96,7 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="""\b
-Exit codes:
-  0    the crawl finished or reached a limit, and no page failed
-  1    some pages failed, or a start page was answered with a status of 400 or more
-  2    wrong usage
-  3    the crawl was stopped early: by Ctrl-C, by memory_hard, by a closed output pipe, or because the question of --fresh was answered with no
-  4    no start URL was admitted, or all of them were refused
-  5    a quality gate was not met
-  6    an error ended the command: -v shows the traceback
-  7    a callback never returned and was abandoned: run the command again to continue
-  130  stopped immediately: by a second Ctrl-C""",
+    epilog="\b\nExit codes:\n" + "\n".join(f"  {n:<4} {text}" for n, text in EXITS.items()),
 )
 @click.version_option(__version__)
 @verbose_option

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from .._distribution import __version__
 from .._words import counted
 from ..job.view import Story
-from ..report.reasons import explain
+from ..report.reasons import EXITS, explain
 from ..report.text import clock, printable, printable_lines, size
 from . import charts
 
@@ -58,7 +58,12 @@ def _templates() -> Environment:
         when=when,
     )
     templates.globals.update(
-        charts=charts, counted=counted, query=quote, quoted=quote, crawler_version=__version__
+        charts=charts,
+        counted=counted,
+        exits=EXITS,
+        query=quote,
+        quoted=quote,
+        crawler_version=__version__,
     )
     return templates
 

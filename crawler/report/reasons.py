@@ -118,6 +118,21 @@ ENDS = {
 }
 
 
+#: What the exit codes of commands mean.
+EXITS = {
+    0: "the crawl finished or reached a limit, and no page failed",
+    1: "some pages failed, or a start page was answered with a status of 400 or more",
+    2: "wrong usage",
+    3: "the crawl was stopped early: by Ctrl-C, by memory_hard, by a closed output pipe,"
+    " or because the question of --fresh was answered with no",
+    4: "no start URL was admitted, or all of them were refused",
+    5: "a quality gate was not met",
+    6: "an error ended the command: -v shows the traceback",
+    7: "a callback never returned and was abandoned: run the command again to continue",
+    130: "stopped immediately: by a second Ctrl-C",
+}
+
+
 def explain_end(reason: str) -> str:
     """Return why a crawl has ended early, in words; "" if it has finished."""
     known = ENDS.get(reason) or REASONS.get(reason)

@@ -49,6 +49,7 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     page = viewer.ask("/runs/1/").text
     assert "t #1" in page
     assert "<dt>Total</dt><dd>3</dd>" in page
+    assert "exit code 0: the crawl finished" in page
     assert "Resume this job" not in page  # a viewer may not
 
     log = viewer.ask("/runs/1/log").text
