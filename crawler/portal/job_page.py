@@ -19,7 +19,7 @@ def job_page(view: JobView) -> str:
     return render(
         "job.html",
         run=run,
-        parts=sections(run, _SECTIONS, is_live=False),
+        parts=sections(run, _SECTIONS, is_live=False, has_stories=False),
         style=style,
         policy=f"default-src 'none'; style-src 'sha256-{digest}'",
     )

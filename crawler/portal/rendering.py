@@ -74,14 +74,28 @@ def render(template: str, **values: Any) -> str:
 
 
 def sections(run: Any, names: tuple[str, ...] = SECTIONS, **values: Any) -> Mapping[str, Markup]:
-    """Return the sections of the page of *run* by name."""
-    values = {"run": run, "summary": run.summary, "csrf": ""} | values
+    """
+    Return the sections of the page of *run* by name.
+
+    They link to the stories of URLs if the page *has_stories*, and to a log if it *has_log*.
+    """
+    base = {"run": run, "summary": run.summary, "csrf": "", "has_stories": True, "has_log": False}
+    values = base | values
     return {name: Markup(render(f"run/{name}.html", **values)) for name in names}  # noqa: S704
 
 
-def why_page(name: str, url: str, stories: Sequence[Story], files: str = "") -> str:
-    """Return what happened to *url* in the run *name*; *files* is where style.css is."""
-    return render("why.html", name=name, url=url, stories=stories, explain=explain, files=files)
+def why_page(name: str, url: str, stories: Sequence[Story], session: object = None) -> str:
+    """Return what happened to *url* in the run *name*: a page of a portal if there is a *session*."""
+    layout = "site/base.html" if session else "bare.html"
+    return render(
+        "why.html",
+        name=name,
+        url=url,
+        stories=stories,
+        explain=explain,
+        layout=layout,
+        session=session,
+    )
 
 
 def static(name: str) -> str:

@@ -158,4 +158,4 @@ class ClusterPages:
 
 def _parts(job: ClusterJob) -> Mapping[str, Markup]:
     own = {name: Markup(render(f"cluster/{name}.html", job=job)) for name in _SECTIONS}  # noqa: S704
-    return {**own, **sections(job.figures, ("queue", "outcomes"), is_live=False)}
+    return {**own, **sections(job.figures, ("queue", "outcomes"), is_live=False, has_stories=False)}

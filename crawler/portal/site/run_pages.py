@@ -93,7 +93,7 @@ class RunPages:
             row=found,
             task=self._tasks.find(found.task),
             run=figures,
-            parts=sections(figures, is_live=found.is_active, csrf=session().csrf),
+            parts=sections(figures, is_live=found.is_active, has_log=True, csrf=session().csrf),
             version=Task.from_json(found.spec).source,
             has_output=self._view.output(found).is_file(),
             session=session(),
@@ -117,7 +117,7 @@ class RunPages:
 
     def why(self, run: int) -> str:
         url, stories = self._asked(run)
-        return why_page(self._runs.name(lookup(self._runs, run)), url, stories, files="/files/")
+        return why_page(self._runs.name(lookup(self._runs, run)), url, stories, session())
 
     def why_as_json(self, run: int) -> Response:
         return jsonify([story.to_dict() for story in self._asked(run)[1]])
@@ -167,4 +167,4 @@ class RunPages:
 
     def _sections(self, run: int) -> Mapping[str, str]:
         found = lookup(self._runs, run)
-        return sections(self._view.figures(found), _UPDATED, is_live=found.is_active)
+        return sections(self._view.figures(found), _UPDATED, is_live=found.is_active, has_log=True)

@@ -29,6 +29,8 @@ class Titles(Spider):
         self.logger.warning("title is <img src=x onerror=alert()> %s", response.title)
         yield {{"title": response.title}}
         yield from response.links()
+        if response.url.endswith("/120"):
+            raise ValueError("no price")
 """
 
 
@@ -93,6 +95,12 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
     log.get_by_role("link", name="Lines of request").last.click()
     log.wait_for_url("**/log?request=*")
     assert 1 <= log.locator("#log li").count() <= 4
+    log.goto(tab.url)
+    log.locator("#errors summary").click()
+    expect(log.locator("#errors a.url")).to_have_count(1)
+    log.get_by_role("link", name="lines of the log").click()
+    expect(log.locator("#log li")).to_have_count(1)
+    expect(log.locator("#log .text")).to_contain_text("ValueError: no price")
     tab.get_by_role("link", name="titles-daily").click()
     expect(tab.locator(".cell.finished")).to_have_count(1)
     for width in (360, 1280):

@@ -52,6 +52,8 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     assert "exit code 0: the crawl finished" in page
     assert "Resume this job" not in page  # a viewer may not
 
+    assert 'aria-label="Portal"' in viewer.ask(f"/runs/1/why?url={finished.url('/gone')}").text
+
     log = viewer.ask("/runs/1/log").text
     assert "live page: http://127.0.0.1:" in log
     assert "depth 1" in viewer.ask("/runs/1/log?words=gone&host=127.0.0.1").text
