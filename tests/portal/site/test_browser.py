@@ -170,7 +170,10 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     portal.runner._start_queued = lambda: None
     run = Runs(portal._database).ask(Tasks(portal._database).find(number), now=0, who="x")
     (portal.path / f"runs/{run}").mkdir(parents=True, exist_ok=True)
-    (portal.path / f"runs/{run}/log.txt").write_text(line("a", 1, "ERROR", trace="b", host="c"))
+    (portal.path / f"runs/{run}/log.txt").write_text(
+        line("a", 1, "ERROR", trace="b", host="c")
+        + line("\u05e9\u05dc\u05d5\u05dd", 2, host="127.0.0.1", request="7")
+    )
     context = browser.new_context(color_scheme="dark", bypass_csp=True)
     context.set_default_timeout(120_000)
     tab = context.new_page()
@@ -192,4 +195,12 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route
         assert overhang(tab) <= 0, route
+    tab.goto(f"{portal.url}runs/{run}/log")
+    assert text_of_the_page_stands_after_that_of_a_site(tab)
     context.close()
+
+
+def text_of_the_page_stands_after_that_of_a_site(tab):
+    """Return whether the host of the last line follows its text, which is written right to left."""
+    text, host = tab.locator("#log li").last.locator("bdi, .about a").all()[:2]
+    return host.bounding_box()["x"] >= text.bounding_box()["x"] + text.bounding_box()["width"]
