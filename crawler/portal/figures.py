@@ -84,6 +84,16 @@ class RunFigures:
         found = self.summary.get("latency", {}).get("histogram", {})
         return sorted((float(bound), number) for bound, number in found.items())
 
+    @property
+    def latency(self) -> float:
+        """The average latency in seconds: of late while the run goes on, then of all responses."""
+        recent = self.history.latencies()
+        if self.is_active and recent:
+            return recent[-1][1]
+        total: float = self.summary.get("latency", {}).get("total", 0.0)
+        responses: int = self.summary.get("responses", 0)
+        return total / max(responses, 1)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values, for the API."""
         return {
