@@ -24,6 +24,16 @@ from .visitor import Route, hidden, session
 
 #: The number of tasks on the first page, and of last runs of each.
 _MOST, _FEW = 50, 10
+#: What the choices of a task mean.
+_WORDS = {
+    "overlap": {
+        "skip": "leave this time out",
+        "queue": "run after it",
+        "parallel": "run beside it",
+    },
+    "misfire": {"once": "run once, if at most an hour late", "skip": "leave the time out"},
+    "if_lost": {"resume": "continue its job, at most 3 times", "fail": "leave it"},
+}
 
 
 class TaskPages:
@@ -67,6 +77,7 @@ class TaskPages:
         return render(
             "site/task.html",
             task=found,
+            words=_WORDS,
             times=task_times(found, time(), 5),
             runs=shown(self._runs.of_task(task)),
             session=session(),
@@ -97,7 +108,9 @@ class TaskPages:
         return render(
             "site/task_form.html",
             task=task,
+            words=_WORDS,
             problems=problems,
+            typed={name: request.form.get(name, "") for name in _PAIRS if name in problems},
             etag=request.form.get("etag", etag_of(task)),
             times=[] if "zone" in problems else task_times(task, time(), 5),
             choices=self._sources.choices(hidden()),
@@ -123,7 +136,7 @@ def _read(task: int) -> tuple[Task, dict[str, str]]:
         id=task,
     )
     problems: dict[str, str] = {}
-    for name in ("arguments", "settings"):
+    for name in _PAIRS:
         try:
             pairs: dict[str, Any] = {name: _pairs(str(request.form.get(name, "")))}
             given = replace(given, **pairs)
@@ -132,6 +145,8 @@ def _read(task: int) -> tuple[Task, dict[str, str]]:
     return given, problems
 
 
+#: The fields that have lines such as NAME=VALUE, and those that are one text.
+_PAIRS = ("arguments", "settings")
 _TEXTS = ("name", "output", "cron", "zone", "overlap", "misfire", "if_lost", "note")
 
 

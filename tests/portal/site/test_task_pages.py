@@ -56,6 +56,7 @@ WRONG = [
     ("spider", "../evil.py:Evil", "there is no such spider"),
     ("spider", "other.py:Other", "there is no such spider"),
     ("arguments", "no equals sign", "NAME=VALUE"),
+    ("arguments", "no equals sign", ">no equals sign</textarea>"),
     ("cron", "often", "five fields"),
     ("zone", "Mars/Olympus", "not a time zone"),
 ]
