@@ -167,6 +167,36 @@ def overhang(tab):
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
 
+_COLLISIONS = """() => {
+  const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, of = node.parentElement, range = document.createRange();
+    if (!node.data.trim() || of.closest(".hidden, .skip, option") || !of.checkVisibility()) continue;
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) texts.push([node.data.trim(), box, of]);
+  }
+  const drawings = [...document.querySelectorAll("svg")].map(
+    (one) => [one.getAttribute("aria-label"), one.getBoundingClientRect(), one]);
+  const box = (one) => one?.closest(".scroll, pre");
+  return texts.flatMap(([text, a, of], number) => texts.slice(number + 1).concat(drawings).filter(
+    ([, b, other]) => box(of) === box(other)
+      && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+  ).map(([other]) => [text, other]));
+}"""
+_CUT_HINTS = """() => [...document.querySelectorAll("input")].filter((field) => {
+  const pen = document.createElement("canvas").getContext("2d"), style = getComputedStyle(field);
+  pen.font = style.font;
+  const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return field.placeholder && pen.measureText(field.placeholder).width > room;
+}).map((field) => field.placeholder)"""
+
+
+def illegible(tab):
+    """Return the texts on the page of *tab* that cover others or a chart, and hints that are cut."""
+    return tab.evaluate(_COLLISIONS) + tab.evaluate(_CUT_HINTS)
+
+
 @pytest.fixture
 def tab(browser):
     """

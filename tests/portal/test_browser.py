@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from crawler.job import JobView
 from crawler.portal.job_page import job_page
 
-from .conftest import HOSTILE, followed, inaccessible, overhang, story_of
+from .conftest import HOSTILE, followed, illegible, inaccessible, overhang, story_of
 
 
 def keep_showing(live):
@@ -89,6 +89,7 @@ def test_no_page_is_wider_than_the_window(live, tab):
         for width in (360, 820, 1280):
             tab.set_viewport_size({"width": width, "height": 800})
             assert overhang(tab) <= 0, (url, width)
+            assert illegible(tab) == [], (url, width)
 
 
 def test_the_page_can_be_used_by_everybody(live, browser):
@@ -96,6 +97,8 @@ def test_the_page_can_be_used_by_everybody(live, browser):
     context = browser.new_context(bypass_csp=True)
     context.set_default_timeout(120_000)
     tab = context.new_page()
+    for number in range(20):
+        live.page.records({"number": number})  # more than their box shows at once
     tab.goto(live.url)
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)

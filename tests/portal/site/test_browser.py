@@ -12,7 +12,7 @@ from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
 
-from ..conftest import inaccessible, overhang
+from ..conftest import illegible, inaccessible, overhang
 from ..projects.conftest import Repository
 from ..runs.test_log_index import line
 from .conftest import PASSWORD, Client
@@ -113,9 +113,9 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
     assert [url for url in asked if not url.startswith(portal.url)] == []
 
 
-def sign_in(tab, portal):
+def sign_in(tab, portal, name="admin"):
     tab.goto(portal.url)
-    tab.get_by_label("Name").fill("admin")
+    tab.get_by_label("Name").fill(name)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
 
@@ -165,6 +165,7 @@ def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
 
 
 def test_the_pages_can_be_used_by_everybody(portal, users, browser):
+    portal._visitors.users.add("u" * 64, PASSWORD, "admin")
     task = Task("w" * 64, urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
     number = Tasks(portal._database).save(task, now=0, who="x")
     portal.runner._start_queued = lambda: None
@@ -179,7 +180,7 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     tab = context.new_page()
     tab.goto(portal.url)
     assert inaccessible(tab) == {}
-    sign_in(tab, portal)
+    sign_in(tab, portal, "u" * 64)
     given = Project(0, "shop", "https://example.org/x", "", "", "v{version}")
     projects = portal.builds.projects
     project = projects.find(projects.add(given, "", now=0, who="x"))
@@ -191,10 +192,15 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     tab.set_viewport_size({"width": 360, "height": 800})
 
     routes = ("", "runs", f"tasks/{number}/", f"runs/{run}/log", "users", "tokens", "projects")
+    places = ("", "runs", "users", "tokens", "projects", "tasks/new")
     for route in (*routes, f"projects/{project.id}/", "versions/1/", "tasks/new"):
         tab.goto(portal.url + route)
         assert inaccessible(tab) == {}, route
         assert overhang(tab) <= 0, route
+        assert illegible(tab) == [], route
+        tab.keyboard.press("Tab")
+        expect(tab.locator(".skip")).to_be_focused()
+        assert tab.locator("nav [aria-current]").count() == (route in places), route
     tab.goto(f"{portal.url}runs/{run}/log")
     assert text_of_the_page_stands_after_that_of_a_site(tab)
     context.close()
