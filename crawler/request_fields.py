@@ -44,6 +44,9 @@ _NOT_FIELDS = {
     "encoding": "a URL and a body of text are UTF-8: give body=text.encode(…) for another encoding",
     "flags": 'write meta={"flags": […]}',
     "formdata": "write form=, or FormRequest(url, formdata=…)",
+    "formnumber": 'select the form by formcss=, such as "form:nth-of-type(2)"',
+    "formxpath": "select the form by formcss=, formid= or formname=",
+    "max_redirects": 'write meta={"max_redirects": …}',
 }
 
 
@@ -153,10 +156,15 @@ def body_bytes(body: bytes | bytearray | str) -> bytes:
 def checked_cookies(cookies: Cookies) -> Mapping[str, str]:
     if not isinstance(cookies, Mapping):
         if not _are_pairs(cookies):
-            raise ValueError(f"cookies must be a mapping of names to values, not {cookies!r:.200}")
+            raise ValueError(
+                "cookies must be a mapping of names to values, or a list of names and values alone: "
+                f"they are sent with this request only. Not {cookies!r:.200}"
+            )
         cookies = {one["name"]: one["value"] for one in cookies}
     for name, value in cookies.items():
-        if not _is_token(name) or not isinstance(value, str) or _UNSAFE_COOKIE.search(value):
+        if not isinstance(value, str):
+            raise ValueError(f"the value of the cookie {name!r} must be text, not {value!r:.200}")
+        if not _is_token(name) or _UNSAFE_COOKIE.search(value):
             raise ValueError(f"cookie {name!r}={value!r} is not allowed in HTTP")
     return ReadOnlyDict(cookies)
 

@@ -137,7 +137,11 @@ def test_cookies_may_be_given_as_in_scrapy():
         ),
         (
             {"url": "http://a.test/", "cookies": [{"name": "a", "value": "1", "path": "/x"}]},
-            "cookies must be a mapping of names",
+            "cookies must be a mapping of names to values, or a list of names and values alone",
+        ),
+        (
+            {"url": "http://a.test/", "cookies": {"a": 1}},
+            "the value of the cookie 'a' must be text, not 1",
         ),
     ],
 )
@@ -170,7 +174,14 @@ def test_a_stored_request_keeps_its_meta():
 
 @pytest.mark.parametrize(
     ("name", "instead"),
-    [("flags", "meta="), ("encoding", "UTF-8"), ("formdata", "form="), ("url_", "'url_'$")],
+    [
+        ("flags", "meta="),
+        ("encoding", "UTF-8"),
+        ("formdata", "form="),
+        ("formnumber", "formcss="),
+        ("max_redirects", "meta="),
+        ("url_", "'url_'$"),
+    ],
 )
 def test_an_unknown_argument_is_named_with_what_to_write_instead(name, instead):
     with pytest.raises(TypeError, match=f"has no argument '{name}'") as caught:
