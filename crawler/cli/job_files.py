@@ -61,16 +61,17 @@ def open_job(
 
 @dataclass(frozen=True)
 class Outputs:
-    """The outputs that the options of a crawl name: each feed, and whether to append to it."""
+    """The outputs that the options of a crawl name; a feed with whether to append to it."""
 
     feeds: Sequence[tuple[str, bool]]
     archive: str | None
+    report: Path | None
 
     @classmethod
     def of(cls, options: CrawlOptions, default: str) -> Outputs:
         named = [(name, True) for name in options.append_to]
         named += [(name, False) for name in options.write_to]
-        return cls(named or [(default, False)], options.warc)
+        return cls(named or [(default, False)], options.warc, options.report)
 
     def check(self) -> None:
         """Raise a usage error if one cannot be opened."""
@@ -79,6 +80,8 @@ class Outputs:
                 check_feed(name)
             if self.archive is not None:
                 check_place(WarcWriter.check(self.archive))
+            if self.report is not None:
+                check_place(self.report)
 
     def open(self, job: Job) -> list[Feed]:
         """Open all of them in *job*, which closes them."""

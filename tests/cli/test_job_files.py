@@ -124,6 +124,7 @@ def test_a_url_after_retry_failed_is_not_taken_for_a_reason(linked, tmp_path):
         (("--warc", "x.zip"), "'x.zip' is not the name of an archive"),
         (("--warc", "s3://bucket/x.warc"), "'s3://bucket/x.warc' is a URL"),
         (("--report", "nowhere/x.json"), "nowhere is not a directory"),
+        (("--report", "/proc/x.json"), "no file can be made there: '/proc'"),
         (("--fail-if", "nonsense"), "not a condition"),
         (("-s", "nonsense=1"), "nonsense"),
     ],
