@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from time import time
+from time import monotonic, time
 
 import gevent
 
@@ -32,11 +32,12 @@ class StallWatch:
         database: Database,
         look: Callable[[Run], RunFigures],
         clock: Callable[[], float] = time,
+        steady: Callable[[], float] = monotonic,
     ) -> None:
         self._runs, self._alarms = Runs(database), Alarms(database)
         self._look = look
-        self._clock = clock
-        #: By run, what had ended when it was looked at, and since when that is so.
+        self._clock, self._steady = clock, steady
+        #: By run, what had ended when it was looked at, and since when by the steady clock.
         self._seen: dict[int, tuple[object, float]] = {}
 
     def serve(self) -> None:
@@ -55,7 +56,7 @@ class StallWatch:
             self._check(run, self._look(run))
 
     def _check(self, run: Run, figures: RunFigures) -> None:
-        now = self._clock()
+        now = self._steady()
         ended = (figures.state, figures.queue.total - figures.queue.left, _responses(figures))
         known, since = self._seen.get(run.id, (None, now))
         if ended != known or figures.state == "paused" or _next_due(figures) > _INTERVAL:
@@ -63,8 +64,8 @@ class StallWatch:
             if run.stalled is not None:
                 self._runs.set_stalled(run, None)
         elif now - since >= _STALLED and run.stalled is None:
-            self._runs.set_stalled(run, since)
-            self._alarms.add(self._runs.name(run), _words(figures), now, run.project)
+            self._runs.set_stalled(run, self._clock() - (now - since))
+            self._alarms.add(self._runs.name(run), _words(figures), self._clock(), run.project)
 
 
 def _responses(figures: RunFigures) -> int:

@@ -194,6 +194,23 @@ def test_cron_asks_for_a_run_once(database, runner, clock):
     assert len(database.rows("SELECT * FROM fire")) == 5
 
 
+@pytest.mark.parametrize(("jump", "fired"), [(3600, 10 + 70), (-3600, 10 + 10)])
+def test_a_clock_that_jumps_fires_each_time_once(database, runner, clock, jump, fired):
+    tasks = Tasks(database)
+    tasks.save(Task("t", urls=("http://127.0.0.1:9/",), cron="* * * * *"), now=clock.now, who="a")
+    runner._start_queued = lambda: None
+
+    for minutes, jumped in ((10, jump), (70, 0)):
+        for _ in range(minutes):
+            clock.now += 60
+            runner.step()
+        clock.now += jumped
+
+    due = [row["due"] for row in database.rows("SELECT due FROM fire ORDER BY rowid")]
+    assert due == sorted(set(due))
+    assert len(due) == fired
+
+
 def test_a_kill_between_the_time_and_the_start_costs_nothing(database, runner, clock, tmp_path):
     tasks = Tasks(database)
     tasks.save(Task("t", urls=("http://127.0.0.1:9/",), cron="* * * * *"), now=clock.now, who="a")

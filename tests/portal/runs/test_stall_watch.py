@@ -30,7 +30,9 @@ class Watched:
         self._runs.begin(self._runs.find(self.id), 0)
         self.figures, self.now = FIGURES, 1000.0
         self.alarms = Alarms(database)
-        self._watch = StallWatch(database, lambda _: self.figures, lambda: self.now)
+        self.jumped = 0.0
+        clocks = (lambda: self.now + self.jumped, lambda: self.now)
+        self._watch = StallWatch(database, lambda _: self.figures, *clocks)
 
     def look(self, seconds=0.0):
         self.now += seconds
@@ -53,6 +55,14 @@ def test_a_run_in_which_nothing_ends_is_an_alarm_that_names_the_cause(watched):
         "t #1",
         "nothing has ended for 5 minutes: the site answers slowly; raise per_host",
     )
+
+
+def test_a_clock_that_jumps_is_no_alarm(watched):
+    watched.look()
+    for watched.jumped in (3600.0, -3600.0):
+        assert watched.look(15) is None
+
+    assert watched.look(270) == 1000.0 - 3600.0
 
 
 @pytest.mark.parametrize(
