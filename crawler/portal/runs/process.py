@@ -17,7 +17,7 @@ from ..access import VARIABLE
 from ..projects.spider_sources import Place
 from ..store.runs import Run
 from ..store.tasks import Task
-from .supervisor import EXIT, LOCK, LOG, PID
+from .supervisor import EXIT, LOCK, LOG, PID, STOP
 
 _PORT = re.compile(rb"live page: http://127\.0\.0\.1:([0-9]+)/")
 #: Variables of the portal, such as the key of its secrets; that of its Redis may have a password.
@@ -86,11 +86,24 @@ class RunProcess:
                 return f"http://127.0.0.1:{int(found[1])}/{self.run.token}/"
         return ""
 
+    @property
+    def is_stopping(self) -> bool:
+        return (self.path / STOP).exists()
+
     def stop(self) -> None:
         """Ask the crawl to finish what is in flight and end; it can be continued."""
+        with suppress(OSError):  # a run in the queue has no directory
+            (self.path / STOP).touch()
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End a crawl that does not end by itself; what it has committed is whole."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         if self.is_alive:
             with suppress(OSError, ValueError):
-                os.kill(int((self.path / PID).read_text()), signal.SIGTERM)
+                os.kill(int((self.path / PID).read_text()), number)
 
 
 def _without_secrets(environ: Mapping[str, str]) -> dict[str, str]:

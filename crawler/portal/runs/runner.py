@@ -29,12 +29,14 @@ _INTERVAL = 1.0
 _MOST_RUNNING = 4
 #: Seconds that a process of another portal has to start.
 _START = 60.0
+#: Seconds that a run has to end by itself once it was asked to stop.
+_STOPPING = 60.0
 #: How often the job of a run that was killed is continued; seconds before that, at first and at most.
 _MOST_RESUMED, _FIRST_WAIT, _LONGEST_WAIT = 3, 10.0, 600.0
 #: Upper bounds of seconds that a time of a timetable is late.
 _LATENESS = (1, 2, 5, 15, 60, 300, 900, 3600)
 #: The state of a run by the exit code of `crawler run`; any other is failed.
-_STATES = {0: "finished", 1: "finished", 3: "stopped"}
+_STATES = {0: "finished", 1: "finished", 3: "stopped", 130: "stopped"}
 
 
 class Runner:
@@ -61,6 +63,8 @@ class Runner:
             buckets=_LATENESS,
             registry=None,
         )
+        #: By run, since when it is seen to be asked to stop.
+        self._stopping: dict[int, float] = {}
         #: By task, its row as it was looked at, when that was, and its next time.
         self._waiting: dict[int, tuple[object, float, float]] = {}
 
@@ -76,9 +80,10 @@ class Runner:
     def step(self) -> None:
         self._children = {run: c for run, c in self._children.items() if c.poll() is None}
         self._fire()
-        for run in self._runs.active():
-            if run.state == "running":
-                self._check(run)
+        running = [run for run in self._runs.active() if run.state == "running"]
+        self._stopping = {r.id: self._stopping[r.id] for r in running if r.id in self._stopping}
+        for run in running:
+            self._check(run)
         self._start_queued()
 
     def process(self, run: Run) -> RunProcess:
@@ -113,10 +118,14 @@ class Runner:
         code = process.exit_code
         if code is not None and code >= 0:
             self._runs.end(run, _STATES.get(code, "failed"), code, process.ended_at)
+        elif code is not None and process.is_stopping:
+            self._runs.end(run, "stopped", code, process.ended_at)
         elif code is not None:  # killed by a signal
             self._lose(run, code, process.ended_at)
         elif not is_alive and now > (run.began or 0) + _START:
             self._lose(run, None, now)
+        elif process.is_stopping and now > self._stopping.setdefault(run.id, now) + _STOPPING:
+            process.kill()
 
     def _lose(self, run: Run, code: int | None, at: float) -> None:
         """End a run that was killed, and continue its job a little later, if its task wants that."""

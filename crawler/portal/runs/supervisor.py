@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Files in the directory of a run. The supervisor holds a lock on the first while it lives.
 LOCK, LOG, PID, EXIT = "lock", "log.txt", "pid", "exit"
+#: It is there if the run was asked to stop.
+STOP = "stop"
 
 
 def main() -> None:
@@ -22,6 +24,8 @@ def main() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
         (directory / PID).write_text(f"{child.pid}\n")
+        if (directory / STOP).exists():  # it was asked before there was a process to tell
+            child.terminate()
         code = child.wait()
         draft = directory / f"{EXIT}.draft"
         draft.write_text(f"{code}\n")

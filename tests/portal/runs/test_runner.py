@@ -55,7 +55,14 @@ def step_until(runner, database, run, *states):
 
 @pytest.mark.parametrize(
     ("code", "state"),
-    [(0, "finished"), (1, "finished"), (3, "stopped"), (5, "failed"), (-9, "lost")],
+    [
+        (0, "finished"),
+        (1, "finished"),
+        (3, "stopped"),
+        (130, "stopped"),
+        (5, "failed"),
+        (-9, "lost"),
+    ],
 )
 def test_the_exit_code_of_a_run_is_its_state(database, runner, tmp_path, code, state):
     run = Runs(database).find(ask(database, urls=("http://127.0.0.1:9/",), if_lost="fail"))
@@ -90,6 +97,50 @@ def test_a_run_outlives_the_portal_and_is_known_again(database, runner, sources,
     again.close()
 
     assert (ended.state, ended.exit) == ("stopped", 3)
+
+
+SPINS = """
+import signal
+
+from crawler import Spider
+
+class Spins(Spider):
+    name = "spins"
+
+    def parse(self, response):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            pass
+"""
+
+
+def test_a_run_that_does_not_stop_is_killed_and_not_continued(
+    database, runner, clock, held, tmp_path
+):
+    start = f"    start_urls = [{held.url('/0')!r}]\n\n    def"
+    (tmp_path / "spins.py").write_text(SPINS.replace("    def", start))
+    number = ask(database, spider="spins.py:Spins")
+    run = step_until(runner, database, number, "running")
+    with gevent.Timeout(120):
+        while not held.requests:
+            gevent.sleep(0.05)
+
+    runner.process(run).stop()
+    runner.step()
+    clock.now += 61
+    ended = step_until(runner, database, number, "stopped", "lost", "failed", "finished")
+
+    assert (ended.state, ended.exit) == ("stopped", -9)
+    assert Runs(database).active() == []
+
+
+def test_a_run_can_be_stopped_before_its_process_is_there(database, runner, held):
+    number = ask(database, urls=(held.url("/0"),))
+    run = step_until(runner, database, number, "running")
+
+    runner.process(run).stop()  # nothing holds its lock yet
+
+    assert step_until(runner, database, number, "stopped", "lost", "failed").state == "stopped"
 
 
 def test_a_run_whose_process_is_gone_is_lost(database, runner, clock):
