@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 
 import gevent
 import pytest
@@ -27,14 +28,14 @@ def hubs():
 
 @pytest.fixture
 def finished(portal):
-    """Two runs of a task that have finished: of one site, then of one with a page less."""
+    """Two runs of a task: of one site, then of one with a page less, which misses the task's gate."""
     tasks, runs = Tasks(portal._database), Runs(portal._database)
     pages = {
         "/": "<title>Home</title><a href='/a'>a</a><a href='/gone'>x</a>",
         "/a": "<title>A</title>",
     }
     with LoopbackSite(pages) as site:
-        task = Task("t", urls=(site.url(),), settings=SETTINGS)
+        task = Task("t", urls=(site.url(),), settings=SETTINGS, gates=("done<3",))
         number = tasks.save(task, now=0, who="x")
         for _ in range(2):
             run = runs.ask(tasks.find(number), now=0, who="anna")
@@ -58,6 +59,9 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     assert "live page: http://127.0.0.1:" in log
     assert "depth 1" in viewer.ask("/runs/1/log?words=gone&host=127.0.0.1").text
     assert token not in log
+
+    [link] = re.findall('href="(log[^"]+)">a quality gate was not met', viewer.ask("/runs/2/").text)
+    assert "done&lt;3: done is 2" in viewer.ask(f"/runs/2/{link}").text
 
     records = viewer.ask("/runs/1/output")
     assert "attachment" in records.headers["Content-Disposition"]
@@ -85,7 +89,7 @@ def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):
     # A thread that is inside a hub of its own while the interpreter ends crashes the process.
     assert hubs() <= before
 
-    assert [run.exit for run in Runs(portal._database).last()] == [0, 0]
+    assert [run.exit for run in Runs(portal._database).last()] == [5, 0]
     portal.runner._start_queued = lambda: None
     assert operator.post("/runs/1/pause").status == 409
     assert operator.post("/runs/1/resume").headers["Location"] == "/runs/3/"
