@@ -7,6 +7,7 @@ import math
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 
@@ -63,6 +64,8 @@ class Runner:
             buckets=_LATENESS,
             registry=None,
         )
+        #: The subject and the text of an alarm about steps that have failed.
+        self._failure: tuple[str, str] | None = None
         #: By run, since when it is seen to be asked to stop.
         self._stopping: dict[int, float] = {}
         #: By task, its row as it was looked at, when that was, and its next time.
@@ -71,11 +74,21 @@ class Runner:
     def serve(self) -> None:
         """Step for ever."""
         while True:
-            try:
-                self.step()
-            except Exception:  # a full disk, say, is reported, and tried again
-                log.exception("the portal could not look after its runs")
+            self.try_step()
             gevent.sleep(_INTERVAL)
+
+    def try_step(self) -> None:
+        """Step; what fails, such as a full disk, is tried again, and an alarm once it is over."""
+        try:
+            self.step()
+            if self._failure:
+                self._alarms.add(*self._failure, self._clock())
+                self._failure = None
+        except Exception as error:
+            log.exception("the portal could not look after its runs")
+            since = datetime.fromtimestamp(self._clock(), UTC).isoformat(" ", "seconds")
+            text = f"runs could not be started or followed from {since} on: {error}"
+            self._failure = self._failure or ("the portal", text)
 
     def step(self) -> None:
         self._children = {run: c for run, c in self._children.items() if c.poll() is None}

@@ -245,6 +245,25 @@ def test_cron_asks_for_a_run_once(database, runner, clock):
     assert len(database.rows("SELECT * FROM fire")) == 5
 
 
+def test_a_store_that_was_locked_is_an_alarm(database, runner, clock, tmp_path, monkeypatch):
+    monkeypatch.setattr("crawler.portal.store.database._PATIENCE", 0.05)
+    tasks, other = Tasks(database), Database(tmp_path / "portal.db")
+    tasks.save(Task("t", urls=("http://127.0.0.1:9/",), cron="* * * * *"), now=clock.now, who="a")
+    runner._start_queued = lambda: None
+    clock.now += 60
+    with other.transaction():
+        runner.try_step()
+        runner.try_step()
+    other.close()
+
+    for _ in range(3):
+        runner.try_step()
+
+    [alarm] = Alarms(database).open()
+    assert alarm.text.endswith("1970-01-12 13:47:40+00:00 on: database is locked")
+    assert len(Runs(database).last()) == 1
+
+
 @pytest.mark.parametrize(("jump", "fired"), [(3600, 10 + 70), (-3600, 10 + 10)])
 def test_a_clock_that_jumps_fires_each_time_once(database, runner, clock, jump, fired):
     tasks = Tasks(database)
