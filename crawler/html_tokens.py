@@ -89,7 +89,7 @@ def foreign(name: str, end_of_tag: str = TAG_END) -> str:
     return rf"{start}[^<]*+(?:<(?:{tag}|{COMMENT})[^<]*+)*+</(?ai:{name}){BLANK}*+>"
 
 
-#: What is no tag, after its "<"; and a start tag after which nothing but raw text follows.
+#: What is not a tag, after its "<"; and a start tag after which nothing but raw text follows.
 NO_TAG = rf"{'|'.join(map(raw_text, RAW_TEXT))}|{COMMENT}|{BOGUS_COMMENT}|{NO_MARKUP}"
 RAW_START = rf"(?:{'|'.join(RAW_TEXT)}){AFTER_NAME}"
 

@@ -39,7 +39,7 @@ _NOT_IN_META = {
     "max_retry_times": "the setting retries",
     "proxy": "proxy=",
 }
-#: Arguments of a request in Scrapy that are none here, and what to write instead.
+#: Arguments of a request that only Scrapy has, and what to write instead.
 _NOT_FIELDS = {
     "encoding": "a URL and a body of text are UTF-8: give body=text.encode(…) for another encoding",
     "flags": 'write meta={"flags": […]}',
@@ -51,7 +51,7 @@ _NOT_FIELDS = {
 
 
 def refuse_fields(names: Iterable[str]) -> NoReturn:
-    """Raise TypeError for *names*, which are no arguments of a request."""
+    """Raise TypeError for *names*, which are not arguments of a request."""
     named = (f"{name!r}{'; ' * (name in _NOT_FIELDS)}{_NOT_FIELDS.get(name, '')}" for name in names)
     raise TypeError(f"a Request has no argument {', '.join(named)}")
 

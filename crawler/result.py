@@ -97,7 +97,7 @@ class CrawlResult:
     @property
     def exit_code(self) -> int:
         """
-        0: all pages are done, 1: some pages failed, or a start page was no success, 3: stopped
+        0: all pages are done, 1: some pages failed, or a start page was answered with a failure, 3: stopped
         early, 4: all first URLs were refused, 6: the job could not be written.
         """
         if self.failure is not None:

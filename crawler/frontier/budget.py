@@ -25,7 +25,7 @@ def is_begun(request: Request) -> bool:
 @dataclass(frozen=True)
 class Budget:
     """
-    What a whole crawl may cost; None is no limit.
+    What a whole crawl may cost; None means no limit.
 
     When a limit is reached, nothing new is taken, and all that waits is settled as refused, with
     the name of the limit; but pages that were begun within *pages* come to their end, with

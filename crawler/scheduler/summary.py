@@ -88,7 +88,7 @@ class Summary:
     #: What the pages take that are not settled: their bodies, and the analyses that run.
     in_flight_bytes: int
     status_codes: Mapping[int, int]
-    #: The number of start pages whose last answer was no success: a status of 400 or more.
+    #: The number of start pages whose last answer was a failure: a status of 400 or more.
     unsuccessful_starts: int
     latency: Latency
     #: What the next request waits for, and the seconds until it is due, if they are known.

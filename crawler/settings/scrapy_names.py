@@ -41,7 +41,7 @@ SCRAPY_NAMES: Mapping[str, str] = {
     "USER_AGENT": "user_agent",
 }
 
-#: What to write instead of a setting of Scrapy that is no setting here.
+#: What to write instead of a setting that only Scrapy has.
 INSTEAD_OF_SETTINGS: Mapping[str, str] = {
     "BOT_NAME": "write user_agent, and contact",
     "CLOSESPIDER_ITEMCOUNT": "nothing counts items: write max_pages, or end a loop over stream()",

@@ -93,7 +93,7 @@ class CrawlSpider(Spider):
             yield from self._follow(response)
 
     def _callback_of(self, given: Callable[..., Any] | str) -> Callable[..., Any]:
-        """Return the method that is *given* or named; or the function, if it is no method."""
+        """Return the method that is *given* or named; or the function, if it is not a method."""
         name = str(getattr(given, "__name__", given))
         is_function = callable(given) and not hasattr(type(self), name)
         return given if is_function else self.callback(name, "")  # type: ignore[return-value]

@@ -23,7 +23,7 @@ _HOST = r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+"
 #: A port that browsers keep.
 _PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
 _FROM_ROOT = re.compile(rf"(?!//){_PATH}++{_REST}")
-#: From the folder of a page, or from one above it. The first name has no colon: it is no scheme.
+#: From the folder of a page, or from one above it. The first name has no colon: so it is not a scheme.
 _RELATIVE = re.compile(
     r"(?![?#]|\Z)((?:\.\.?/)*+)"
     rf"(?:(?!\.|%2[Ee])[A-Za-z0-9\-._~!$&'()*+,;=@|\[\]%]++{_PATH}*+)?+{_REST}"

@@ -36,7 +36,7 @@ class WebShape:
 
     A page is generated from its number and *seed* alone. Every page has one URL, which links write
     as a relative or absolute one, with "..", a query, a fragment or entities. Some links lead to
-    other sites or to no page, and scripts and comments have links that are none.
+    other sites or to no page, and scripts and comments have text that looks like links.
     """
 
     pages: int

@@ -59,7 +59,7 @@ class Admission:
 
     @property
     def shut_for_begun(self) -> str | None:
-        """Why the pages that were begun end, too; a limit of pages is none: they are within it."""
+        """Why the pages that were begun end, too; not because of a limit of pages: they are within it."""
         return None if self.shut == PAGE_LIMIT else self.shut
 
     def stops(self, request: Request) -> str | None:

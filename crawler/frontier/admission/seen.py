@@ -238,7 +238,7 @@ def make_seen(kind: str, capacity: int = CAPACITY, directory: Path | None = None
 
 
 def check_duplicate_filter(kind: str) -> None:
-    """Raise ValueError if *kind* is none of DUPLICATE_FILTERS, or if it needs what is not installed."""
+    """Raise ValueError if *kind* is not one of DUPLICATE_FILTERS, or if it needs what is not installed."""
     if kind not in DUPLICATE_FILTERS:
         raise ValueError(f"must be one of {', '.join(DUPLICATE_FILTERS)}, not {kind!r}")
     if kind == "mmap":

@@ -89,10 +89,10 @@ class TrapGuard:
     - trap_calendar: more than *max_dates* URLs differ only in a date.
     - trap_query: more than *max_query_variants* URLs differ only in the query.
     - trap_chain: more than *max_chain* alike pages, each found on the one before, lead to it, or
-      differ from it only in an id; None is no limit. See Chains.
+      differ from it only in an id; None means no limit. See Chains.
     - trap_hosts: it has a new host, and *max_hosts_per_domain* others of its registered domain were
-      let through; None is no limit.
-    - host_cap: *max_pages_per_host* URLs of the host were let through; None is no limit.
+      let through; None means no limit.
+    - host_cap: *max_pages_per_host* URLs of the host were let through; None means no limit.
 
     Dates, queries and chains are counted for the latest *most_counted* URLs without them; hosts
     are counted for the whole crawl. *samples* are the first few URLs of each reason.

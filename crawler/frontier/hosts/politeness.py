@@ -28,7 +28,7 @@ class Politeness:
     time; after *give_up_after*, the requests for that origin are settled as failed.
 
     *share* says what the limits hold for: each host, each registered domain, or each IP
-    address. *per_ip* also limits all hosts of one address together; None is no such limit.
+    address. *per_ip* also limits all hosts of one address together; None means no such limit.
     """
 
     per_host: int = 2

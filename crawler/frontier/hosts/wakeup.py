@@ -15,7 +15,7 @@ class Wakeup:
         self._woken = Event()
 
     def sleep(self, now: float, until: float | None) -> None:
-        """Wait *until* a time, or until woken; None is no time limit."""
+        """Wait *until* a time, or until woken; None means no time limit."""
         self._until = float("inf") if until is None else until
         self._woken.clear()
         self._sleeping += 1

@@ -36,7 +36,7 @@ class Referer(DownloadMiddleware):
 
     def before_download(self, request: Request) -> Request:
         page = request.found_on
-        # The start of a body is asked for by the crawler itself: a robots.txt is no link of a page.
+        # The start of a body is asked for by the crawler itself: a robots.txt is not a link of a page.
         if page is None or BODY_PREFIX in request.meta or "referer" in request.headers:
             return request
         value = self._value(page, request.url)

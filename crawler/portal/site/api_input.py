@@ -46,7 +46,7 @@ def read_body(kind: type[Body]) -> Body:
 
 
 def number_of(text: str) -> int:
-    """Return the number that a request names; 0 if it is none, or larger than any in the store."""
+    """Return the number that a request names; 0 if it is not a number, or larger than any in the store."""
     return int(text) if NUMBER.fullmatch(text) else 0
 
 
