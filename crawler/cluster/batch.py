@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..data import Link
+from ..errors import ClusterError
 from .blob import as_text, pack
 from .fold import Row
 
@@ -67,6 +68,7 @@ class SealedBatch:
         batch: ShardBatch,
         counts: Mapping[str, Any],
     ) -> None:
+        check_counts(shard, counts["counts"], counts["counts"]["pending"])
         self.shard = shard
         self.token = token
         self.seq = seq
@@ -80,3 +82,13 @@ class SealedBatch:
             *(shard, token, seq, self.rows, batch.keep_from, batch.inbox_bytes, self.pending),
             as_text(counts),
         ]
+
+
+def check_counts(shard: int, counts: Mapping[str, Any], outstanding: int) -> None:
+    """Raise ClusterError unless each URL that was admitted in *shard* has ended or is *outstanding*."""
+    ended = counts["done"] + sum(counts["failed"].values()) + sum(counts["refused"].values())
+    if counts["admitted"] != ended + counts["pending"] or counts["pending"] != outstanding:
+        raise ClusterError(
+            f"shard {shard} does not add up: {dict(counts)} with {outstanding} outstanding; "
+            "remove the job with `crawler cluster rm` and begin again"
+        )

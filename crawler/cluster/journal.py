@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import url as urls
 from ..data import Link, Request
-from ..errors import ClusterError, InvalidURL
+from ..errors import InvalidURL
 from ..frontier import Fingerprint, Outcome, TrapGuard, UrlCounts, refused
 from ..frontier.admission.seen import Seen, make_seen
 from ..frontier.budget import CUT_OFF
@@ -27,7 +27,7 @@ from ..frontier.ledger import Ledger
 from ..frontier.outcome import MOVED
 from ..http.set_cookie import Cookie
 from ..serialization import request_to_dict
-from .batch import ShardBatch
+from .batch import ShardBatch, check_counts
 from .blob import as_text
 from .fold import Row, ShardState, admitted, request_of, robots_body, robots_row, waits_again
 from .shards import SentLinks, ShardMap
@@ -318,12 +318,7 @@ def _ledger(counts: dict[str, Any] | None, pending: int, shard: int) -> Ledger:
     """Return the ledger that continues *counts*, which must agree with what is outstanding."""
     ledger = Ledger()
     known = UrlCounts(**counts) if counts else UrlCounts()
-    ended = known.done + sum(known.failed.values()) + sum(known.refused.values())
-    if known.admitted != ended + known.pending or known.pending != pending:
-        raise ClusterError(
-            f"shard {shard} does not add up: {asdict(known)} with {pending} outstanding; "
-            "remove the job with `crawler cluster rm` and begin again"
-        )
+    check_counts(shard, asdict(known), pending)
     ledger.admitted, ledger.done, ledger.pending = known.admitted, known.done, known.pending
     ledger.failed.update(known.failed)
     ledger.refused.update(known.refused)

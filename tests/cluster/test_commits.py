@@ -285,6 +285,17 @@ def test_counts_that_do_not_add_up_are_refused(two):
         two.open(0, "t2")
 
 
+def test_a_shard_whose_counts_do_not_add_up_is_not_committed(two):
+    shard = two.shards[0]
+    shard.frontier.admit(page(0, two))
+    shard.frontier._parts.ledger.done += 1
+
+    two.commits.write()
+
+    assert "shard 0 does not add up" in str(two.commits.failure)
+    assert not two.client.xlen(two.record.keys.journals[0])
+
+
 def test_an_inbox_gets_one_entry_of_a_call_whatever_the_number_of_its_senders(two):
     for sender in (0, 1):
         two.shards[sender].journal.send(2, {"from": sender})
