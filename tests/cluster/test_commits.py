@@ -113,7 +113,10 @@ def test_a_shard_that_is_ahead_of_redis_is_dropped(two):
 
 
 def test_a_full_server_refuses_the_whole_call(two):
-    two.shards[0].frontier.admit(page(0, two))
+    """Also what would make room there, such as trimming an inbox: the rows that it has are in this call."""
+    two.shards[1].journal.send(0, [1, "http://a.test/", [page(0, two, "x").url]])
+    two.commits.write()
+    two.receive(0)
     client = two.client
     before = dump(two)
     client.config_set("maxmemory", 1)
@@ -125,6 +128,7 @@ def test_a_full_server_refuses_the_whole_call(two):
 
     assert "raise its maxmemory" in str(two.commits.failure)
     assert two.shards[0].seq == 0
+    assert client.xlen(two.record.keys.inboxes[0]) == 1
 
 
 def test_nothing_is_committed_in_another_life(two):
