@@ -20,6 +20,8 @@ from ..report.text import printable
 from .cluster_collect import collect, collector_of, report_of, summary_of
 from .cluster_crawl import described, shape_of
 from .cluster_processes import Schedulers, command_of
+from .cluster_view import ClusterView
+from .live_view import Screen
 from .options import JOBS, CrawlOptions
 from .spider_file import job_name
 
@@ -110,7 +112,8 @@ class LocalCluster:
         shape = shape_of(self._settings, shards, ttl)
         self._create_or_continue(redis_url, shape | {"unsafe": unsafe})
         collector = collector_of(redis_url, self.name, *places)
-        with Schedulers(self._command, self._schedulers, redis_url) as schedulers:
+        view = ClusterView(redis_url, self.name, Screen(stderr=True))
+        with Schedulers(self._command, self._schedulers, redis_url) as schedulers, view:
 
             def look() -> None:
                 code = schedulers.look()

@@ -36,8 +36,11 @@ def collect(
     from ...cluster_collect import collect as run
     from ...cluster_collect import collector_of, report_of, summary_of
     from ...cluster_run import show
+    from ...cluster_view import ClusterView
+    from ...live_view import Screen
 
     collector = collector_of(redis_url, name, folder, write_to, append_to)
-    code = run(collector)
+    with ClusterView(redis_url, name, Screen(stderr=True)):
+        code = run(collector)
     show(summary_of(collector), report_of(collector), as_json=as_json)
     sys.exit(code)
