@@ -431,7 +431,6 @@ TESTED_BY_OTHERS = {
     "cluster/active_shard",
     "cluster/batch",
     "cluster/blob",
-    "cluster/comparison",
     "cluster/loading",
     "cluster/collected",
     "cluster/frontier",
