@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from crawler._distribution import __version__
 from crawler.portal.store.projects import UNDER_WAY, Project
-from crawler.portal.store.runs import Runs
+from crawler.portal.store.runs import STATES, Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite
 
@@ -203,7 +203,16 @@ def test_the_pages_can_be_used_by_everybody(portal, users, browser):
         assert tab.locator("nav [aria-current]").count() == (route in places), route
     tab.goto(f"{portal.url}runs/{run}/log")
     assert text_of_the_page_stands_after_that_of_a_site(tab)
+    assert len(set(tab.evaluate(LOOKS, list(STATES)))) == len(STATES)
     context.close()
+
+
+#: How the cells of a grid look by the state of their run, but for their colours.
+LOOKS = """states => states.map((state) => {
+  const cell = document.body.appendChild(document.createElement("a"));
+  cell.className = `cell ${state}`;
+  return getComputedStyle(cell, "::after").content + getComputedStyle(cell).borderStyle;
+})"""
 
 
 def text_of_the_page_stands_after_that_of_a_site(tab):
