@@ -1,4 +1,4 @@
-"""The methods and attributes of ported spiders and middlewares that Scrapy uses, and nothing here does."""
+"""The names of ported spiders, middlewares and pipelines that Scrapy uses, and nothing here does."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ _IGNORED = {
     "SitemapSpider": {
         "sitemap_alternate_links": "alternate links are not followed",
     },
+    "FilesPipeline": {
+        "file_downloaded": "write process_file(self, result)",
+        "file_path": "files are named by their content; process_file(self, result) may copy one",
+        "from_crawler": "name an instance in pipelines",
+        "from_settings": "name an instance in pipelines",
+        "get_media_requests": "put the URLs into the field file_urls, or name it by urls_field=",
+        "image_downloaded": "write process_file(self, result)",
+        "item_completed": "write another pipeline after it, which reads the results in the item",
+        "media_downloaded": "write process_file(self, result)",
+        "thumb_path": "thumbnails are named by the content of their image",
+    },
     "DownloadMiddleware": {
         "process_request": "write before_download(self, request), which returns the request",
         "process_response": "write after_download(self, response), which returns the response",
@@ -41,7 +52,7 @@ _IGNORED = {
 
 
 def ignored_names(part: object) -> Iterator[str]:
-    """Yield a sentence for each name of a spider or a middleware that only Scrapy would use."""
+    """Yield a sentence for each name of a spider, a middleware or a pipeline that only Scrapy would use."""
     kind = type(part)
     for base in kind.__mro__:
         for name, instead in _IGNORED.get(base.__name__, {}).items():

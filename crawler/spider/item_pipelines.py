@@ -11,6 +11,7 @@ from inspect import iscoroutinefunction, signature
 from typing import Any
 
 from .callback_results import finished
+from .ignored_names import ignored_names
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +84,8 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _warn_of_ignored(pipeline: Any) -> None:
+    for sentence in ignored_names(pipeline):
+        log.warning("%s", sentence)
     for hook in ("open", "close"):
         if hasattr(pipeline, hook) and not hasattr(pipeline, f"{hook}_spider"):
             name = type(pipeline).__name__

@@ -1,6 +1,7 @@
 import logging
 
 from crawler import Spider, crawl
+from crawler.media import FilesPipeline, ImagesPipeline
 from crawler.middleware import DownloadMiddleware, SpiderMiddleware
 from crawler.spider import SitemapSpider, ignored_names
 from crawler.testing import Site
@@ -62,3 +63,18 @@ def test_hooks_of_middlewares_that_nothing_calls_are_named_at_the_start(caplog):
     assert (
         list(ignored_names(DownloadMiddleware())) == list(ignored_names(SpiderMiddleware())) == []
     )
+
+
+def test_methods_of_a_files_pipeline_that_nothing_calls_are_named(tmp_path, caplog):
+    class Named(FilesPipeline):
+        def file_path(self, request): ...
+
+    class Ported(Plain):
+        pipelines = [Named(tmp_path)]
+
+    with caplog.at_level(logging.WARNING):
+        crawl(Ported(), fetch=Site({"/": ""}))
+
+    assert "Named.file_path() is never called: files are named by their content" in caplog.text
+    assert list(ignored_names(FilesPipeline(tmp_path))) == []
+    assert list(ignored_names(ImagesPipeline(tmp_path))) == []
