@@ -29,6 +29,7 @@ from .request_fields import (
     checked_headers,
     checked_meta,
     checked_method,
+    checked_priority,
     file_name,
     is_plain,
     login_to_header,
@@ -144,6 +145,8 @@ class Request:
             method = checked_method(method)
         if depth < 0:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
+        if type(priority) is not int:
+            priority = checked_priority(priority)
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
         if type(url) is not str or not is_plain(url):
@@ -156,13 +159,13 @@ class Request:
             headers, body = with_content(headers, form, json)
             method = "POST" if method == "GET" else method
         if type(body) is not bytes:
-            body = body_bytes(body)
+            body = b"" if body is None else body_bytes(body)
         if cookies is not _NOTHING:
             cookies = checked_cookies(cookies)
         if type(meta) is not RequestMeta:
             meta = checked_meta(meta)
         if type(cb_kwargs) is not ReadOnlyDict:
-            cb_kwargs = ReadOnlyDict(cb_kwargs)
+            cb_kwargs = ReadOnlyDict(cb_kwargs or _NOTHING)
         if callback is not None:
             callback = callback_name(callback)
         if errback is not None:

@@ -108,8 +108,9 @@ def callback_name(callback: object) -> str:
     return str(name)
 
 
-def checked_meta(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked_meta(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return *meta*; refuse a key that would be ignored, so that nothing is sent otherwise than meant."""
+    meta = {} if meta is None else meta
     for name in meta.keys() & _NOT_IN_META.keys():
         raise ValueError(f'meta["{name}"] has no effect here: use {_NOT_IN_META[name]}')
     return RequestMeta(meta)
@@ -125,7 +126,20 @@ def checked_method(method: str) -> str:
     return method.upper()
 
 
-def checked_headers(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
+def checked_priority(priority: object) -> int:
+    """Return *priority*; a frontier compares it with others."""
+    if not isinstance(priority, int):
+        raise ValueError(f"priority must be a whole number, not {priority!r:.200}")
+    return priority
+
+
+def checked_headers(fields: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Headers:
+    if isinstance(fields, str):
+        raise ValueError(
+            f"headers must be a mapping, not {fields!r:.200}: give each argument after the callback "
+            "by its name, such as method="
+        )
+    fields = () if fields is None else fields
     headers = fields if isinstance(fields, Headers) else Headers(fields)
     for name, value in headers.fields:
         if not _is_token(name):
@@ -153,12 +167,13 @@ def body_bytes(body: bytes | bytearray | str) -> bytes:
     raise ValueError(f"body must be bytes or text, not {type(body).__name__}")
 
 
-def checked_cookies(cookies: Cookies) -> Mapping[str, str]:
+def checked_cookies(cookies: Cookies | None) -> Mapping[str, str]:
+    cookies = {} if cookies is None else cookies
     if not isinstance(cookies, Mapping):
         if not _are_pairs(cookies):
             raise ValueError(
-                "cookies must be a mapping of names to values, or a list of names and values alone: "
-                f"they are sent with this request only. Not {cookies!r:.200}"
+                f"cookies must be a mapping of names to values, not {cookies!r:.200}; in a list, each "
+                "has a name and a value, and no domain or path: they are sent with this request only"
             )
         cookies = {one["name"]: one["value"] for one in cookies}
     for name, value in cookies.items():

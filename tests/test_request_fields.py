@@ -23,7 +23,7 @@ def test_a_body_becomes_bytes(body, sent):
     assert Response(URL, 200, body=body).body == sent
 
 
-@pytest.mark.parametrize("body", [None, 5, ["a"], {"a": "b"}])
+@pytest.mark.parametrize("body", [5, ["a"], {"a": "b"}])
 def test_a_body_that_is_no_text_and_no_bytes_is_refused(body):
     with pytest.raises(ValueError, match="body must be bytes or text"):
         Request(URL, body=body)
@@ -137,12 +137,15 @@ def test_cookies_may_be_given_as_in_scrapy():
         ),
         (
             {"url": "http://a.test/", "cookies": [{"name": "a", "value": "1", "path": "/x"}]},
-            "cookies must be a mapping of names to values, or a list of names and values alone",
+            "cookies must be a mapping of names to values, not [{'name': 'a', 'value': '1', 'path'",
         ),
         (
             {"url": "http://a.test/", "cookies": {"a": 1}},
             "the value of the cookie 'a' must be text, not 1",
         ),
+        ({"url": "http://a.test/", "priority": "high"}, "priority must be a whole number, not 'h"),
+        ({"url": "http://a.test/", "priority": None}, "priority must be a whole number, not None"),
+        ({"url": "http://a.test/", "headers": "POST"}, "headers must be a mapping, not 'POST': g"),
     ],
 )
 def test_fields_of_a_wrong_type_are_named(fields, complaint):
@@ -150,6 +153,12 @@ def test_fields_of_a_wrong_type_are_named(fields, complaint):
         Request(**fields)
 
     assert str(info.value).startswith(complaint)
+
+
+def test_none_is_nothing_as_in_scrapy():
+    names = ["headers", "body", "cookies", "meta", "cb_kwargs", "callback", "errback"]
+
+    assert Request(URL, **dict.fromkeys(names)) == Request(URL)
 
 
 @pytest.mark.parametrize(
