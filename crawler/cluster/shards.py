@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import mmh3
@@ -11,6 +12,10 @@ from ..errors import InvalidURL
 
 #: The seed of the hash; part of the format.
 _SEED = 0x5EED
+#: A URL up to the end of its host and port: those of a site are looked up by it.
+_SITE = re.compile(r"https?://[^\x00-\x20/?#\\]{1,300}/")
+#: How many hosts, and sites, a process knows the shard of.
+_MANY = 50_000
 
 
 class ShardMap:
@@ -24,10 +29,15 @@ class ShardMap:
     def __init__(self, shards: int, *, by_domain: bool = False) -> None:
         self.shards = shards
         self._by_domain = by_domain
-        self.of_host = lru_cache(50_000)(self._of_host)
+        self.of_host = lru_cache(_MANY)(self._of_host)
+        self._of_site = lru_cache(_MANY)(self._of_url)
 
     def of(self, url: str) -> int | None:
         """Return the shard of an absolute *url*; None if it has none, because it is invalid."""
+        site = _SITE.match(url)
+        return self._of_site(site[0]) if site else self._of_url(url)
+
+    def _of_url(self, url: str) -> int | None:
         try:
             return self.of_host(urls.host(url))
         except InvalidURL:
