@@ -15,7 +15,7 @@ from markupsafe import Markup
 from .._distribution import __version__
 from .._words import counted
 from ..job.view import Story
-from ..report.reasons import EXITS, explain
+from ..report.reasons import AGAIN, EXITS, explain
 from ..report.text import clock, printable, printable_lines, size
 from . import charts
 
@@ -52,6 +52,7 @@ def _templates() -> Environment:
         moment=moment,
         number=number,
         ranges=ranges,
+        remedied=remedied,
         seconds=seconds,
         shown=printable,
         size=size,
@@ -107,6 +108,11 @@ def number(value: float) -> str:
     """Return *value* with thin spaces between thousands; with decimals only if it is small."""
     text = f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
     return text.replace(",", "\u202f")
+
+
+def remedied(text: str, *, in_portal: bool) -> str:
+    """Return *text*, which in a portal names a button instead of a command to run again."""
+    return text.replace(AGAIN, "resume this job to continue") if in_portal else text
 
 
 def ranges(numbers: Sequence[int]) -> str:

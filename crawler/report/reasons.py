@@ -20,9 +20,10 @@ class Reason:
         return f"{self.text}{named}{self.remedy and f'; {self.remedy}'}"
 
 
-_AGAIN = "run the same command to continue"
+#: How a crawl that has ended early goes on.
+AGAIN = "run the same command to continue"
 #: These limits are those of the whole job, whatever the number of its runs.
-_HIGHER = f"set a higher limit, and {_AGAIN}"
+_HIGHER = f"set a higher limit, and {AGAIN}"
 
 #: By the reason of an outcome or of a refusal. The reasons http_NNN are not here: explain() has them.
 REASONS = {
@@ -60,9 +61,9 @@ REASONS = {
     ),
     "page_limit": Reason("the crawl reached its limit of pages", ("max_pages",), _HIGHER),
     "byte_limit": Reason("the crawl reached its limit of bytes", ("max_bytes",), _HIGHER),
-    "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), _AGAIN),
+    "time_limit": Reason("the crawl reached its limit of time", ("max_seconds",), AGAIN),
     "error_limit": Reason("the crawl reached its limit of errors", ("max_errors",), _HIGHER),
-    "slow": Reason("the crawl was too slow for too long", ("budget.min_rate",), _AGAIN),
+    "slow": Reason("the crawl was too slow for too long", ("budget.min_rate",), AGAIN),
     "content_type": Reason("a middleware refused its content type"),
     "size": Reason("a middleware refused its size"),
     # Not fetched.
@@ -110,11 +111,11 @@ REASONS = {
 
 #: Why a crawl ended; the limits of a whole crawl are in REASONS.
 ENDS = {
-    "stopped": Reason("it was stopped", remedy=_AGAIN),
-    "memory_limit": Reason("it reached its limit of memory", ("memory_hard",), _AGAIN),
-    "disk": Reason("a file could not be written to the disk", remedy=_AGAIN),
-    "output_closed": Reason("the reader of its output has closed it", remedy=_AGAIN),
-    "failed": Reason("its job could not be written", remedy=_AGAIN),
+    "stopped": Reason("it was stopped", remedy=AGAIN),
+    "memory_limit": Reason("it reached its limit of memory", ("memory_hard",), AGAIN),
+    "disk": Reason("a file could not be written to the disk", remedy=AGAIN),
+    "output_closed": Reason("the reader of its output has closed it", remedy=AGAIN),
+    "failed": Reason("its job could not be written", remedy=AGAIN),
 }
 
 
