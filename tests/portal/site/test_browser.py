@@ -164,6 +164,36 @@ def test_from_a_repository_to_a_run_of_a_version(portal, users, tab, tmp_path):
     expect(tab.locator(".alarm")).to_have_count(0)
 
 
+def reach(tab, name):
+    """Press Tab until what is called *name* has the focus."""
+    named = "one => (one.labels?.[0] || one).innerText.trim()"
+    for _ in range(80):
+        tab.keyboard.press("Tab")
+        focused = tab.locator(":focus")
+        if focused.count() and focused.evaluate(named).startswith(name):
+            return
+    raise AssertionError(f"no Tab leads to {name}")
+
+
+def test_a_task_is_run_by_keyboard_and_without_a_script(portal, users, task, browser):
+    context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(120_000)
+    tab = context.new_page()
+    tab.goto(portal.url)
+
+    for name, text in (("Name", "operator"), ("Password", PASSWORD)):
+        reach(tab, name)
+        tab.keyboard.type(text)
+    for name in ("Sign in", "quotes", "Run now", "Remove from the queue"):
+        reach(tab, name)
+        with tab.expect_navigation():
+            tab.keyboard.press("Enter")
+
+    assert tab.url == f"{portal.url}runs/1/"
+    expect(tab.locator("#status .state")).to_have_text("stopped")
+    context.close()
+
+
 def test_the_pages_can_be_used_by_everybody(portal, users, browser):
     portal._visitors.users.add("u" * 64, PASSWORD, "admin")
     task = Task("w" * 64, urls=("http://127.0.0.1:9/",), cron="30 2 * * *")
