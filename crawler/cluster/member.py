@@ -153,6 +153,9 @@ class Member:
     def write_figures(self) -> None:
         """Do nothing: each shard has its counts."""
 
+    def commit_figures(self) -> dict[str, Any]:
+        return {}
+
     # -- inside -------------------------------------------------------------------------------
 
     def _keep_leases(self) -> LeaseKeeper:

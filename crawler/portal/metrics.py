@@ -18,6 +18,7 @@ from prometheus_client.core import (
 
 from .._distribution import __version__
 from ..frontier import UrlCounts
+from ..frontier.durable.commit_times import COMMIT_BOUNDS
 from ..report.queue_figures import QueueFigures
 from ..scheduler.meter import LATENCY_BOUNDS
 
@@ -57,6 +58,7 @@ class CrawlMetrics:
         yield from self._urls()
         yield from self._responses()
         yield from self._work()
+        yield from self._commits()
         yield InfoMetricFamily(
             "crawler_build", "The version that crawls.", value={"version": __version__}
         )
@@ -99,6 +101,22 @@ class CrawlMetrics:
             in_flight.add_metric((job,), summary.get("in_flight_bytes", 0))
         yield pools
         yield in_flight
+
+    def _commits(self) -> Iterator[Metric]:
+        durations = HistogramMetricFamily(
+            "crawler_commit_duration_seconds", "Commits of a job.", labels=("job", "target")
+        )
+        uncommitted = GaugeMetricFamily(
+            "crawler_uncommitted_pages", "Ended pages that wait for a commit.", labels=("job",)
+        )
+        for job, _, summary in self._with_summary:
+            if found := summary.get("commits"):
+                bounds = [*map(str, COMMIT_BOUNDS[:-1]), "+Inf"]
+                buckets = list(zip(bounds, accumulate(found["numbers"]), strict=True))
+                durations.add_metric((job, found["target"]), buckets, found["seconds"])
+                uncommitted.add_metric((job,), found["uncommitted"])
+        yield durations
+        yield uncommitted
 
     def _counts(
         self, name: str, text: str, label: str, count: Callable[[Mapping[str, Any]], Counter[str]]

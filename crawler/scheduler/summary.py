@@ -97,6 +97,8 @@ class Summary:
     #: The number of requests in the frontier, and why no host is due now.
     queued: int = field(compare=False)
     resting: str = field(compare=False)
+    #: How long the commits of a job took, and how many ended pages wait for one; {} without a job.
+    commits: Mapping[str, Any] = field(compare=False)
     #: Seconds of CPU time that the process has used since the start.
     cpu: float = field(compare=False)
     rate: float = field(compare=False)
@@ -135,6 +137,7 @@ def summarize(
         samples=view.samples(),
         moved=view.moved,
         **_waiting(view),
+        commits=requests.journal.commit_figures() if requests.journal is not None else {},
         cpu=meter.cpu,
         items=ItemCounts(*(getattr(run.stages, name) for name in ITEM_COUNTS)),
         errors=ErrorCounts(run.errors.reported, run.errors.dropped, dict(run.errors.by_kind)),

@@ -1,8 +1,11 @@
+import gevent
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.portal.metrics import Crawl, CrawlMetrics, metrics_text
 
 from .conftest import request
+
+COMMITS = (("job", "hostile"), ("target", "sqlite"))
 
 
 def samples(text):
@@ -65,7 +68,21 @@ def test_the_histogram_of_latencies_is_whole(live):
     assert found["crawler_fetch_duration_seconds_sum", ("job", "hostile")] > 0
 
 
+def test_the_commits_of_a_job_are_measured(live):
+    with gevent.Timeout(120):
+        while not read(live).get(("crawler_commit_duration_seconds_count", *COMMITS)):
+            gevent.sleep(0.05)
+    found = read(live)
+
+    name = "crawler_commit_duration_seconds"
+    buckets = [value for key, value in found.items() if key[0] == f"{name}_bucket"]
+    assert (len(buckets), buckets) == (13, sorted(buckets))
+    assert found[name + "_count", *COMMITS] == buckets[-1]
+    assert found[name + "_sum", *COMMITS] > 0
+    assert found["crawler_uncommitted_pages", COMMITS[0]] >= 0
+
+
 def test_no_label_grows_with_the_web(live):
     names = {label for name in read(live) for label, _ in name[1:]}
 
-    assert names <= {"job", "outcome", "reason", "code", "kind", "pool", "le", "version"}
+    assert names <= {"job", "outcome", "reason", "code", "kind", "pool", "target", "le", "version"}

@@ -115,6 +115,7 @@ def test_contains_all_figures_of_an_initialized_scheduler(initialized):
         "next_wake": None,
         "queued": 0,
         "resting": "",
+        "commits": {},
         "cpu": 0.0,
         "rate": 0.0,
         "elapsed": 0.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, Protocol
 
 import gevent
@@ -11,6 +12,7 @@ from gevent.lock import Semaphore
 
 from ...errors import JobError
 from .batch import Batch
+from .commit_times import CommitTimes
 from .store import Store
 
 #: Seconds and steps of requests after which a group is committed, whichever comes first.
@@ -67,6 +69,7 @@ class GroupCommit:
         self.on_failure: Callable[[JobError], object] = str
         self.failure: JobError | None = None
         self._store = store
+        self._times = CommitTimes()
         self._notes: dict[str, Any] = {}
         self._turn = Semaphore()
         self._due = Event()
@@ -75,6 +78,10 @@ class GroupCommit:
         self._unwritten = 0
         self._writing: gevent.Greenlet[..., None] | None = None
         self._closing = False
+
+    def measured(self) -> dict[str, Any]:
+        """Return how long commits took, and how many ended pages wait for the next one."""
+        return {"target": "sqlite", "uncommitted": self._unwritten} | self._times.figures()
 
     def changed(self) -> None:
         """Have the batch written soon."""
@@ -157,6 +164,9 @@ class GroupCommit:
         try:
             asked = {name: figures() for name, figures in self.figures.items()}
             facts = {name: value for name, value in asked.items() if value is not None} | notes
-            self._store.commit(batch, facts | self.outputs.write(batch.outputs))
+            facts |= self.outputs.write(batch.outputs)
+            began = monotonic()
+            self._store.commit(batch, facts)
+            self._times.add(monotonic() - began)
         except Exception as error:  # whatever it is, nothing may be committed after it
             self.fail(error)

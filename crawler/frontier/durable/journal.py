@@ -173,6 +173,9 @@ class CrawlJournal(Protocol):
     def write_figures(self) -> None:
         """Commit the figures of this moment."""
 
+    def commit_figures(self) -> dict[str, Any]:
+        """Return the figures of commits for a summary: see CommitTimes; {} if there are none."""
+
 
 class NullJournal:
     """Records nothing: the crawl ends with its process."""

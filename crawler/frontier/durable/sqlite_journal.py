@@ -108,6 +108,9 @@ class SqliteJournal:
     def fact(self, name: str) -> Any:
         return self.store.fact(name)
 
+    def commit_figures(self) -> dict[str, Any]:
+        return self.commits.measured()
+
     def write_figures(self) -> None:
         self.commits.write(anyway=True)
 
