@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from ...credentials import hide_passwords
 from ...data import Request
@@ -25,6 +24,11 @@ AUTHORITIES = "GIT_SSL_CAINFO"
 #: Seconds that git may take, and bytes that the files of a tag may have.
 _SECONDS, _MOST = 60, 500 << 20
 _TAG = re.compile(r"([0-9a-f]{40,64})\trefs/tags/(\S+?)(\^\{\})?")
+#: With a host in its plain spelling: of any other, git would look up an address that was not checked.
+_HTTPS = re.compile(
+    r"https://(?:([A-Za-z0-9][A-Za-z0-9._-]*)|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?(?:[/?#]\S*)?"
+)
+_HAS_LOGIN = re.compile(r"https://[^/?#\s]*@\S*")
 _SSH = re.compile(r"(?:ssh://(?:\w[\w.-]*@)?|\w[\w.-]*@)([A-Za-z0-9][\w.-]*)(?::\d+)?[:/][\w./~-]+")
 #: Answers git's questions about user and password; both are in the environment of git alone.
 _ASKPASS = """#!/bin/sh
@@ -40,11 +44,10 @@ def wrong_url(url: str, allowed: Collection[str] = ()) -> str:
     """Return why *url* cannot be the address of a repository; "" if it can."""
     if any(url.startswith(prefix) for prefix in allowed) and not url.startswith("-"):
         return ""
-    parts = urlsplit(url)
-    if parts.scheme == "https" and parts.hostname and not re.search(r"\s", url):
-        return "put user and password into their fields" if parts.username else ""
-    if parts.scheme in ("", "ssh") and not url.startswith("-") and _SSH.fullmatch(url):
+    if _HTTPS.fullmatch(url) or _SSH.fullmatch(url):
         return ""
+    if _HAS_LOGIN.fullmatch(url):
+        return "put user and password into their fields"
     return "an https URL, ssh://git@host/path or git@host:path is needed"
 
 
@@ -189,11 +192,12 @@ class Git:
 
     def _checked(self) -> _Checked:
         """Return the only address that git may connect to; raise GitError if it is private."""
-        if found := _SSH.fullmatch(self._url):
+        if found := _HTTPS.fullmatch(self._url):
+            host, port = (found[1] or found[2]).lower(), int(found[3] or 443)
+        elif found := _SSH.fullmatch(self._url):
             host, port = found[1], 22
         else:
-            parts = urlsplit(self._url)
-            host, port = parts.hostname or "", parts.port or 443
+            raise GitError(wrong_url(self._url))
         return _Checked(host, port, _public_address(host, port))
 
     def _without_secret(self, text: str) -> str:

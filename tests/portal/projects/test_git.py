@@ -58,6 +58,11 @@ def test_links_out_of_the_files_are_refused(repository, git, tmp_path):
         "-oProxyCommand=id",
         "https://user:secret@example.org/x.git",
         "https://exa mple.org/x",
+        "https://%65xample.org/x",
+        "https://éxample.org/x",
+        "https://[example.org/x",
+        "https://example.org:x/x",
+        "https://example.org\\@127.0.0.1/x",
         "git@-oProxyCommand=id:x",
         "",
         "../shop",
@@ -72,6 +77,7 @@ def test_other_addresses_are_refused(url):
     [
         "https://example.org/shop.git",
         "https://example.org:8443/a/shop.git",
+        "https://[2606:4700::1111]/shop.git",
         "git@example.org:shop.git",
         "ssh://git@example.org:2222/shop.git",
     ],
@@ -94,6 +100,12 @@ def test_addresses_of_private_networks_are_refused(host):
 @pytest.mark.parametrize("url", ["git@127.0.0.1:shop.git", "ssh://git@10.0.0.1:2222/shop.git"])
 def test_ssh_connects_to_no_private_network_either(url):
     with pytest.raises(GitError, match="private network"):
+        Git(url, Login()).tags()
+
+
+@pytest.mark.parametrize("url", ["https://192.0.9%2e1/x", "https://192.0.9.１/x", "https://[x/x"])
+def test_a_host_that_git_reads_in_another_way_than_the_check_is_refused(url):
+    with pytest.raises(GitError, match="an https URL"):
         Git(url, Login()).tags()
 
 
