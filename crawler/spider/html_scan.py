@@ -247,7 +247,7 @@ def _windows(html: bytes) -> Iterator[list[_Token]]:
     place, size = 0, _PART
     while place < len(html):
         end = min(place + size, len(html))
-        while html.startswith(b"<", end - 1, end):
+        while end < len(html) and html.startswith(b"<", end - 1, end):
             end += 1  # whether it begins a tag depends on what follows
         found, rest = _tokens(html, place, end)
         if rest and end == len(html):

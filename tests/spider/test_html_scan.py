@@ -42,6 +42,7 @@ ORDINARY = {
 }
 #: Pages in which a parser moves elements, opens them again or reads them in another way.
 DIFFICULT = {
+    "a text area without an end, and a bracket": "<textarea><a href=/x>x</a><",
     "an anchor that is not closed": "<p><a href=/a>x<p>y",
     "an anchor around a block": "<p><a href=/a><div>x</div></a>",
     "an anchor around a block, then inline": "<p><a href=/a><b><i><div>x</div></i></b><b>y</b></a>",

@@ -122,6 +122,7 @@ _WIDE = {
     "many attributes, then many tags": HostilePage("b ", "<a ", then=f"><a {'a ' * 997}"),
     "a srcset of commas": HostilePage(",", "<img srcset='x", "'>"),
     "a srcset of blanks": HostilePage(" x", "<img srcset='", "'>"),
+    "styles without an end, and a bracket": HostilePage("<style>", "", "<"),
     "a long title": HostilePage("x &amp; ", "<title>", "</title>"),
     "a long text": HostilePage("x "),
     "links": HostilePage("<a href=/#>x</a>"),
