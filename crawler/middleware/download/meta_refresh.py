@@ -17,7 +17,8 @@ class MetaRefresh(DownloadMiddleware):
     Makes a page with ``<meta http-equiv=refresh>`` a redirect to the page that it names.
 
     The page itself is then not analysed. A refresh after more than *longest* seconds, to the same
-    page, or inside of ``noscript`` is ignored, and so is any if the request follows no redirects.
+    page, to what is no URL, or inside of ``noscript`` is ignored, and so is any if the request
+    follows no redirects.
     """
 
     def __init__(self, longest: float = 100.0) -> None:
@@ -35,7 +36,10 @@ class MetaRefresh(DownloadMiddleware):
     def _target(self, page: Page) -> str | None:
         from w3lib.html import get_meta_refresh  # noqa: PLC0415 - few pages have one
 
-        seconds, url = get_meta_refresh(page.text[:_START])
+        try:
+            seconds, url = get_meta_refresh(page.text[:_START])
+        except ValueError:  # of the parser of URLs
+            return None
         if url is None or seconds is None or seconds > self._longest:
             return None
         return page.urljoin(url)

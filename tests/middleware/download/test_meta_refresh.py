@@ -39,6 +39,8 @@ def test_a_refresh_is_a_redirect(body, target):
         refresh("30"),
         refresh("0; url=/#top"),
         refresh("101; url=/new"),
+        refresh("0; url=http://[new"),
+        refresh("0; url=http://site.test:99999/"),
         f"<noscript>{refresh('0; url=/new')}</noscript>",
     ],
 )
