@@ -30,6 +30,7 @@ from .request_fields import (
     checked_meta,
     checked_method,
     checked_priority,
+    checked_timeout,
     file_name,
     is_plain,
     login_to_header,
@@ -147,8 +148,8 @@ class Request:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")
         if type(priority) is not int:
             priority = checked_priority(priority)
-        if timeout is not None and not timeout > 0:
-            raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+        if timeout is not None:
+            timeout = checked_timeout(timeout)
         if type(url) is not str or not is_plain(url):
             url = plain_url(url)
         if params is not None:

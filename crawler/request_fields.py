@@ -39,6 +39,11 @@ _NOT_IN_META = {
     "max_retry_times": "the setting retries",
     "proxy": "proxy=",
 }
+#: The types of the values of keys of meta that the crawl reads.
+_META_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "handle_httpstatus_list": ((list, tuple, set, frozenset, range), "a list of status codes"),
+    "max_redirects": ((int,), "a whole number"),
+}
 #: Arguments of a request that only Scrapy has, and what to write instead.
 _NOT_FIELDS = {
     "encoding": "a URL and a body of text are UTF-8: give body=text.encode(…) for another encoding",
@@ -113,6 +118,9 @@ def checked_meta(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
     meta = {} if meta is None else meta
     for name in meta.keys() & _NOT_IN_META.keys():
         raise ValueError(f'meta["{name}"] has no effect here: use {_NOT_IN_META[name]}')
+    for name, (kinds, wanted) in _META_KINDS.items():
+        if name in meta and not isinstance(meta[name], kinds):
+            raise ValueError(f'meta["{name}"] must be {wanted}, not {meta[name]!r:.200}')
     return RequestMeta(meta)
 
 
@@ -131,6 +139,12 @@ def checked_priority(priority: object) -> int:
     if not isinstance(priority, int):
         raise ValueError(f"priority must be a whole number, not {priority!r:.200}")
     return priority
+
+
+def checked_timeout(timeout: object) -> float:
+    if not isinstance(timeout, int | float) or not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+    return timeout
 
 
 def checked_headers(fields: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Headers:

@@ -145,6 +145,15 @@ def test_cookies_may_be_given_as_in_scrapy():
         ),
         ({"url": "http://a.test/", "priority": "high"}, "priority must be a whole number, not 'h"),
         ({"url": "http://a.test/", "priority": None}, "priority must be a whole number, not None"),
+        ({"url": "http://a.test/", "timeout": "5"}, "timeout must be more than 0 seconds, not '5'"),
+        (
+            {"url": "http://a.test/", "meta": {"handle_httpstatus_list": 404}},
+            'meta["handle_httpstatus_list"] must be a list of status codes, not 404',
+        ),
+        (
+            {"url": "http://a.test/", "meta": {"max_redirects": "0"}},
+            "meta[\"max_redirects\"] must be a whole number, not '0'",
+        ),
         ({"url": "http://a.test/", "headers": "POST"}, "headers must be a mapping, not 'POST': g"),
     ],
 )

@@ -79,9 +79,7 @@ class Spider:
             )
         if isinstance(given := vars(cls).get("settings"), dict):
             cls.settings = OwnSettings(given)
-        for name in ("download_middlewares", "middlewares", "pipelines"):
-            if isinstance(given := getattr(cls, name), Mapping):
-                raise ValueError(f"{cls.__name__}.{name} is a list in its order: {[*given]!r:.200}")
+        _check_attributes(cls)
 
     def __init__(self, **arguments: Any) -> None:
         self.name = self.name or type(self).__name__.lower()
@@ -182,6 +180,20 @@ _NOT_SET = {
     "crawler": "arguments (-a) are attributes, self.fetch() fetches, crawl(…).summary has the figures",
     "state": "a job keeps URLs, items and cookies: write other state to a file in self.job_path",
 }
+
+
+_LISTS = ("download_middlewares", "handle_httpstatus_list", "middlewares", "pipelines")
+
+
+def _check_attributes(kind: type[Spider]) -> None:
+    """Raise ValueError if *kind* has no list where one is needed."""
+    for name in _LISTS:
+        if isinstance(given := getattr(kind, name), Mapping):
+            raise ValueError(f"{kind.__name__}.{name} is a list in its order: {[*given]!r:.200}")
+        if given is None or isinstance(given, str | int):
+            raise ValueError(f"{kind.__name__}.{name} is a list: write [{given or ''!r:.200}]")
+    if kind.settings is None:
+        raise ValueError(f"{kind.__name__}.settings is a dict of settings by name, not None")
 
 
 def first_requests(spider: Spider) -> Iterator[Request | str]:

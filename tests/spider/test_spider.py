@@ -131,3 +131,17 @@ def test_urls_of_an_iterator_are_left_to_start():
 
     assert named_urls(Lazy()) == []
     assert list(first_requests(Lazy())) == ["http://site.test/"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "complaint"),
+    [
+        ("pipelines", "shop:Clean", r"Shop\.pipelines is a list: write \['shop:Clean'\]"),
+        ("download_middlewares", None, r"Shop\.download_middlewares is a list"),
+        ("handle_httpstatus_list", 404, r"Shop\.handle_httpstatus_list is a list: write \[404\]"),
+        ("settings", None, r"Shop\.settings is a dict of settings by name"),
+    ],
+)
+def test_an_attribute_of_a_wrong_type_is_refused_where_the_class_is_defined(name, given, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        type("Shop", (Spider,), {name: given})
