@@ -191,7 +191,8 @@ def _check_attributes(kind: type[Spider]) -> None:
         if isinstance(given := getattr(kind, name), Mapping):
             raise ValueError(f"{kind.__name__}.{name} is a list in its order: {[*given]!r:.200}")
         if given is None or isinstance(given, str | int):
-            raise ValueError(f"{kind.__name__}.{name} is a list: write [{given or ''!r:.200}]")
+            instead = [] if given is None else [given]
+            raise ValueError(f"{kind.__name__}.{name} is a list: write {instead!r:.200}")
     if kind.settings is None:
         raise ValueError(f"{kind.__name__}.settings is a dict of settings by name, not None")
 

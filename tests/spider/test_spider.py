@@ -137,7 +137,7 @@ def test_urls_of_an_iterator_are_left_to_start():
     ("name", "given", "complaint"),
     [
         ("pipelines", "shop:Clean", r"Shop\.pipelines is a list: write \['shop:Clean'\]"),
-        ("download_middlewares", None, r"Shop\.download_middlewares is a list"),
+        ("download_middlewares", None, r"download_middlewares is a list: write \[\]"),
         ("handle_httpstatus_list", 404, r"Shop\.handle_httpstatus_list is a list: write \[404\]"),
         ("settings", None, r"Shop\.settings is a dict of settings by name"),
     ],
