@@ -113,7 +113,7 @@ class Request:
     def __init__(
         self,
         url: str,
-        method: str | Callable[..., Any] = "GET",
+        method_or_callback: str | Callable[..., Any] = "GET",
         headers: Mapping[str, str] | Iterable[tuple[str, str]] = _NO_HEADERS,
         body: bytes | bytearray | str = b"",
         cookies: Cookies = _NOTHING,
@@ -133,6 +133,7 @@ class Request:
         trusted: AbstractSet[str] | None = None,
         id: str | None = None,  # noqa: A002 - the name of the field
         *,
+        method: str = "GET",
         params: Pairs | None = None,
         form: Pairs | None = None,
         json: Any = None,
@@ -140,9 +141,12 @@ class Request:
     ) -> None:
         if unknown:
             refuse_fields(unknown)
+        if method_or_callback != "GET":
+            if callable(method_or_callback):  # other frameworks take the callback in second place
+                callback = method_or_callback
+            else:
+                method = method_or_callback
         if method != "GET":
-            if callable(method):  # other frameworks take the callback in second place
-                method, callback = "GET", method
             method = checked_method(method)
         if depth < 0:
             raise ValueError(f"depth must be 0 or more, not {depth!r}")

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler import Spider
 from crawler.data import Request, Response
 from crawler.headers import Headers
 from crawler.serialization import request_from_dict
@@ -162,6 +163,16 @@ def test_fields_of_a_wrong_type_are_named(fields, complaint):
         Request(**fields)
 
     assert str(info.value).startswith(complaint)
+
+
+def test_the_callback_may_be_in_second_place_as_in_scrapy():
+    class Two(Spider):
+        def page(self, response): ...
+
+    posted = Request(URL, Two().page, method="POST", body="x")
+
+    assert posted == Request(URL, "POST", body="x", callback="page")
+    assert posted.replace(method="PUT") == Request(URL, method="put", body="x", callback="page")
 
 
 def test_none_is_nothing_as_in_scrapy():
