@@ -60,7 +60,8 @@ class TaskApi:
     def change(self, task: int) -> Response:
         before = lookup(self._tasks, task)
         check_match(etag_of(before))
-        return _answer(self._saved(Task(**asdict(read_body(TaskGiven)), id=task), before))
+        given = Task(**asdict(read_body(TaskGiven)), id=task, agents=before.agents)
+        return _answer(self._saved(given, before))
 
     def run(self, task: int) -> Response:
         key = request.headers.get("Idempotency-Key", "")

@@ -91,7 +91,7 @@ class TaskPages:
 
     def save(self, task: int = 0) -> Response | str:
         before = lookup(self._tasks, task) if task else None
-        given, problems = _read(task)
+        given, problems = _read(before or Task(""))
         problems = self._editor.problems(given, hidden()) | problems
         if problems or "show" in request.form:
             return self._form(given, problems)
@@ -119,8 +119,8 @@ class TaskPages:
         )
 
 
-def _read(task: int) -> tuple[Task, dict[str, str]]:
-    """Return the task in the form, and what in it cannot be read."""
+def _read(before: Task) -> tuple[Task, dict[str, str]]:
+    """Return the task in the form, which was *before*, and what in it cannot be read."""
     blank = Task("")
     text: dict[str, Any] = {
         name: str(request.form.get(name, getattr(blank, name))).strip()[:4000] for name in _TEXTS
@@ -133,7 +133,8 @@ def _read(task: int) -> tuple[Task, dict[str, str]]:
         urls=tuple(str(request.form.get("urls", "")).split()),
         gates=tuple(filter(None, map(str.strip, str(request.form.get("gates", "")).splitlines()))),
         enabled="enabled" in request.form,
-        id=task,
+        agents=before.agents,
+        id=before.id,
     )
     problems: dict[str, str] = {}
     for name in _PAIRS:

@@ -91,6 +91,13 @@ _MIGRATIONS = (
     """
     ALTER TABLE alarm ADD COLUMN is_sent INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    ALTER TABLE task ADD COLUMN agents INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE allocation (
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, agent TEXT NOT NULL,
+        state TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (run, agent)
+    );
+    """,
 )
 
 

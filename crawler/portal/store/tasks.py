@@ -58,6 +58,8 @@ class Task:
     if_lost: str = "resume"
     note: str = ""
     enabled: bool = True
+    #: How many agents a run of it wants. Nothing can say so yet, and no run gets any.
+    agents: int = 0
     id: int = 0
 
     def problems(self) -> dict[str, str]:
@@ -89,7 +91,7 @@ class Task:
         return ZoneInfo(self.zone)
 
     def to_json(self) -> str:
-        left_out = {"id", "enabled"}
+        left_out = {"id", "enabled", "agents"}
         return json.dumps({k: v for k, v in asdict(self).items() if k not in left_out})
 
     @classmethod
@@ -138,11 +140,12 @@ class Tasks:
             if self._database.row(query, task.name, task.id):
                 raise ValueError(f"there is a task {task.name!r} already")
             self._database.audit(now, who, f"saved task {task.name}")
-            values = (task.name, task.to_json(), task.enabled, now)
+            values = (task.name, task.to_json(), task.enabled, now, task.agents)
+            names = "(name, spec, enabled, checked, agents)"
             if not task.id:
-                query = "INSERT INTO task (name, spec, enabled, checked) VALUES (?, ?, ?, ?)"
+                query = f"INSERT INTO task {names} VALUES (?, ?, ?, ?, ?)"  # noqa: S608
                 return self._database.change(query, *values)
-            query = "UPDATE task SET name = ?, spec = ?, enabled = ?, checked = ? WHERE id = ?"
+            query = f"UPDATE task SET {names} = (?, ?, ?, ?, ?) WHERE id = ?"  # noqa: S608
             self._database.change(query, *values, task.id)
             return task.id
 
@@ -195,4 +198,5 @@ def _wrong_gates(gates: tuple[str, ...]) -> str:
 
 
 def _task(row: sqlite3.Row) -> Task:
-    return Task.from_json(row["spec"], id=row["id"], name=row["name"], enabled=bool(row["enabled"]))
+    known = {name: row[name] for name in ("id", "name", "agents")}
+    return Task.from_json(row["spec"], enabled=bool(row["enabled"]), **known)

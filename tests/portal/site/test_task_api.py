@@ -92,3 +92,17 @@ def test_only_json_is_taken_and_only_with_the_scope(task, program):
     assert program("tasks", "POST", "edit", GIVEN, **kind).status == 415
     assert program("tasks", "POST", "run", GIVEN).status == 403
     assert program("tasks", "POST", "read", GIVEN).status == 403
+
+
+def test_pages_and_programs_leave_the_agents_that_a_task_wants(portal, task, operator, program):
+    portal._database.change("UPDATE task SET agents = 3")
+    given = {"name": "quotes", "urls": ["http://127.0.0.1:9/"]}
+    etag = program(f"tasks/{task}").headers["ETag"]
+
+    changed = program(f"tasks/{task}", "PUT", "edit", given, **{"If-Match": etag})
+    assert changed.headers["ETag"] == program(f"tasks/{task}").headers["ETag"]
+    form = {"zone": "UTC", "overlap": "skip", "misfire": "once", "if_lost": "resume"}
+    form |= {"name": "quotes", "urls": "http://127.0.0.1:9/", "output": "items.jsonl"}
+    assert operator.post(f"/tasks/{task}/edit", form).status == 303
+
+    assert Tasks(portal._database).find(task).agents == 3

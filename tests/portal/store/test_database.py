@@ -5,7 +5,11 @@ import sys
 import gevent
 import pytest
 
+from crawler.portal.store import database as database_module
+from crawler.portal.store.allocations import Allocation, Allocations
 from crawler.portal.store.database import Database
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
 
 
 def test_the_file_is_for_its_owner_only(database, tmp_path):
@@ -52,6 +56,39 @@ def test_a_disk_that_is_full_ends_a_transaction_whole(database):
 
     assert database.rows("SELECT * FROM audit") == []
     database.audit(2.0, "a", "c")
+
+
+@pytest.fixture
+def old(tmp_path, monkeypatch):
+    """Return a function that makes the store as a version had left it, with a task and its run."""
+
+    def make(version):
+        with monkeypatch.context() as before:
+            before.setattr(database_module, "_MIGRATIONS", database_module._MIGRATIONS[:version])
+            store = Database(tmp_path / "old.db")
+        given = Task("t", urls=("http://a.test/",)).to_json()
+        store.change("INSERT INTO task (name, spec, enabled, checked) VALUES ('t', ?, 1, 0)", given)
+        store.change(
+            "INSERT INTO run (task, number, job, spec, state, token, asked_by, asked)"
+            " VALUES (1, 1, 1, ?, 'stopped', 'x', 'anna', 1)",
+            given,
+        )
+        store.close()
+        return tmp_path / "old.db"
+
+    return make
+
+
+def test_a_store_from_before_there_were_agents_gets_their_place(old):
+    store = Database(old(version=7))
+
+    [task] = Tasks(store).all()
+    Allocations(store).note(Allocation(1, "a", "asked", 1.0))
+
+    assert (task.name, task.agents) == ("t", 0)
+    assert [one.agent for one in Allocations(store).of_run(1)] == ["a"]
+    assert [run.state for run in Runs(store).last()] == ["stopped"]
+    store.close()
 
 
 def test_portals_that_start_together_make_one_store(tmp_path):

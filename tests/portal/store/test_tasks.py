@@ -71,3 +71,11 @@ def test_tasks_come_in_pages_by_name(database):
     assert [task.name for task in tasks.page("", "b-news", 2)] == ["c-shop"]
     assert [task.name for task in tasks.page("shop", "", 2)] == ["a-shop", "c-shop"]
     assert tasks.page("%", "", 2) == []
+
+
+def test_the_agents_that_a_task_wants_are_kept(database):
+    tasks = Tasks(database)
+    number = tasks.save(replace(GOOD, agents=3), now=1, who="anna")
+    tasks.save(replace(tasks.find(number), note="changed"), now=2, who="anna")
+
+    assert tasks.find(number).agents == 3
