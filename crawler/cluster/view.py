@@ -55,6 +55,12 @@ class ClusterView:
         all_hosts = (host for view in self._views for host in view.hosts(most))
         return heapq.nsmallest(most, all_hosts, key=lambda h: (-h.queued - h.in_flight, h.host))
 
+    def host_states(self) -> Counter[str]:
+        states: Counter[str] = Counter()
+        for view in self._views:
+            states.update(view.host_states())
+        return states
+
     def waiting_for(self) -> str:
         if self.idle:
             return "nothing: all is settled"

@@ -124,6 +124,9 @@ class FrontierView(Protocol):
     def hosts(self, most: int = 20) -> list[HostFigures]:
         """Return the figures of the hosts with the most requests waiting or in flight."""
 
+    def host_states(self) -> Counter[str]:
+        """Return how many hosts are in each of HOST_STATES; others run while many are counted."""
+
     def waiting_for(self) -> str:
         """Return in one line what the next request waits for."""
 

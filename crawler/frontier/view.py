@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from .._give_way import give_way
 from .._words import counted
 from .contract import Taken
-from .hosts.host import HostFigures
+from .hosts.host import HOST_STATES, HostFigures
 from .ledger import UrlCounts
 from .parts import Parts
 
-#: The number of hosts among which one that stands for the others is searched.
+#: The number of hosts among which one that stands for the others is searched, and that are
+#: counted at a time.
 _MOST_HOSTS = 1000
 
 
@@ -75,6 +77,14 @@ class View:
             most, self._hosts, key=lambda h: (-h.queued - h.in_flight, h.name)
         )
         return [self._hosts.figures(host, now) for host in busiest]
+
+    def host_states(self) -> Counter[str]:
+        states, now = Counter(dict.fromkeys(HOST_STATES, 0)), self._clock()
+        for number, host in enumerate(list(self._hosts), start=1):
+            states[host.state(now)] += 1
+            if not number % _MOST_HOSTS:
+                give_way()
+        return states
 
     def waiting_for(self) -> str:
         if self.idle:

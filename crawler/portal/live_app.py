@@ -33,6 +33,7 @@ def live_app(run: LiveRun, updates: Updates) -> Flask:
         "/why": pages.why,
         "/metrics": pages.metrics,
         "/api/v1/figures": pages.figures,
+        "/api/v1/hosts": pages.hosts,
         "/api/v1/why": pages.why_as_json,
         "/<name>": pages.file,
     }.items():
@@ -67,11 +68,15 @@ class _Pages:
 
     def metrics(self) -> Response:
         summary = self._run.summary()
-        crawl = Crawl(self._run.name, summary.urls, summary.to_dict())
+        hosts = self._run.host_states()
+        crawl = Crawl(self._run.name, summary.urls, summary.to_dict(), hosts)
         return Response(metrics_text(CrawlMetrics([crawl])), content_type=CONTENT_TYPE)
 
     def figures(self) -> Response:
         return jsonify(self._run.figures().to_dict())
+
+    def hosts(self) -> Response:
+        return jsonify(self._run.host_states())
 
     def file(self, name: str) -> Response:
         if name not in _TYPES:

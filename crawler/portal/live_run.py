@@ -50,6 +50,9 @@ class LiveRun:
     def summary(self) -> Summary:
         return self._scheduler.summary()
 
+    def host_states(self) -> dict[str, int]:
+        return dict(self._scheduler.host_states())
+
     def pause(self) -> None:
         self._scheduler.pause()
         self._renew()

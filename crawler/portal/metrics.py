@@ -32,11 +32,16 @@ class Collector(Protocol):
 
 
 class Crawl(NamedTuple):
-    """A crawl by the name of its job; *summary* has the names of Summary.to_dict(), or is empty."""
+    """
+    A crawl by the name of its job; *summary* has the names of Summary.to_dict(), or is empty.
+
+    *hosts* is the number of them by state, if the crawl goes on.
+    """
 
     job: str
     urls: UrlCounts
     summary: Mapping[str, Any]
+    hosts: Mapping[str, int] = {}
 
 
 def metrics_text(*collectors: Collector) -> bytes:
@@ -58,6 +63,7 @@ class CrawlMetrics:
         yield from self._urls()
         yield from self._responses()
         yield from self._work()
+        yield self._hosts()
         yield from self._commits()
         yield InfoMetricFamily(
             "crawler_build", "The version that crawls.", value={"version": __version__}
@@ -67,7 +73,7 @@ class CrawlMetrics:
         labels = ("job", "outcome", "reason")
         urls = CounterMetricFamily("crawler_urls", "URLs that are over.", labels=labels)
         pending = GaugeMetricFamily("crawler_urls_pending", "URLs left.", labels=("job",))
-        for job, counts, _ in self._crawls:
+        for job, counts, *_ in self._crawls:
             queue = QueueFigures.of(counts)
             urls.add_metric((job, "done", ""), queue.success)
             pending.add_metric((job,), queue.left)
@@ -83,7 +89,7 @@ class CrawlMetrics:
         durations = HistogramMetricFamily(
             "crawler_fetch_duration_seconds", "Request to response.", labels=("job",)
         )
-        for job, _, summary in self._with_summary:
+        for job, _, summary, _ in self._with_summary:
             durations.add_metric((job,), _buckets(summary), summary["latency"]["total"])
         yield durations
 
@@ -95,12 +101,19 @@ class CrawlMetrics:
         in_flight = GaugeMetricFamily(
             "crawler_in_flight_bytes", "What pages take that are not settled.", labels=("job",)
         )
-        for job, _, summary in self._with_summary:
+        for job, _, summary, _ in self._with_summary:
             for name in ("request", "response", "item", "error"):
                 pools.add_metric((job, name), summary[f"{name}_pool"]["total"])
             in_flight.add_metric((job,), summary.get("in_flight_bytes", 0))
         yield pools
         yield in_flight
+
+    def _hosts(self) -> Metric:
+        hosts = GaugeMetricFamily("crawler_hosts", "Hosts in a state.", labels=("job", "state"))
+        for crawl in self._crawls:
+            for state, number in crawl.hosts.items():
+                hosts.add_metric((crawl.job, state), number)
+        return hosts
 
     def _commits(self) -> Iterator[Metric]:
         durations = HistogramMetricFamily(
@@ -109,7 +122,7 @@ class CrawlMetrics:
         uncommitted = GaugeMetricFamily(
             "crawler_uncommitted_pages", "Ended pages that wait for a commit.", labels=("job",)
         )
-        for job, _, summary in self._with_summary:
+        for job, _, summary, _ in self._with_summary:
             if found := summary.get("commits"):
                 bounds = [*map(str, COMMIT_BOUNDS[:-1]), "+Inf"]
                 buckets = list(zip(bounds, accumulate(found["numbers"]), strict=True))
@@ -123,7 +136,7 @@ class CrawlMetrics:
     ) -> Metric:
         labels = ("job", label) if label else ("job",)
         metric = CounterMetricFamily(name, text, labels=labels)
-        for job, _, summary in self._with_summary:
+        for job, _, summary, _ in self._with_summary:
             for value, number in count(summary).items():
                 metric.add_metric((job, value)[: len(labels)], number)
         return metric

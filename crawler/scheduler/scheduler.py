@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -222,6 +223,11 @@ class Scheduler:
         """Return the figures of the *most* hosts with the most requests waiting or in flight."""
         self._need_init("hosts()")
         return self._run.frontier.view.hosts(most)
+
+    def host_states(self) -> Counter[str]:
+        """Return how many hosts have requests in flight, are ready, resting, waiting or idle."""
+        self._need_init("host_states()")
+        return self._run.frontier.view.host_states()
 
     def error_lines(self, most: int = 20) -> list[ErrorLine]:
         """Return the *most* lines of callbacks and pipelines with the most errors."""

@@ -1,5 +1,6 @@
 """What the frontier says about hosts that have as many requests in flight as they may have."""
 
+import gevent
 import pytest
 
 from crawler import Request
@@ -76,3 +77,36 @@ def test_retries_are_counted_by_what_had_failed(frontier):
 def test_retries_of_a_job_of_an_older_version_are_of_no_kind(frontier):
     frontier.view.recall({"retried": 3})
     assert frontier.view.retries == {"": 3}
+
+
+def test_hosts_are_counted_by_what_they_do():
+    names = ("busy", "ready", "resting", "paused", "idle")
+    politeness = Politeness(delay=5, latency_factor=0, jitter=0, robots=False)
+    scope = Scope([f"{name}.test" for name in names])
+    frontier = Frontier(scope, politeness=politeness, clock=Clock())
+    for name in ("idle", "resting", "busy"):
+        frontier.admit(Request(f"http://{name}.test/"))
+        taken = take(frontier)
+        if name != "busy":
+            answer(frontier, taken)
+    for name in ("resting", "ready", "paused"):
+        frontier.admit(Request(f"http://{name}.test/more"))
+    frontier.pause("paused.test")
+
+    states = frontier.view.host_states()
+
+    assert states == {"in_flight": 1, "ready": 1, "resting": 1, "waiting": 1, "idle": 1}
+
+
+def test_others_run_while_many_hosts_are_counted():
+    frontier = Frontier(Scope(["*"]), politeness=Politeness.off())
+    for number in range(2500):
+        frontier.admit(Request(f"http://h{number}.test/"))
+    counting = gevent.spawn(frontier.view.host_states)
+    turns = 0
+    while not counting.ready():
+        gevent.sleep(0)
+        turns += 1
+
+    assert turns > 2
+    assert counting.get()["ready"] == 2500

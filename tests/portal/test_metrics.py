@@ -1,3 +1,5 @@
+import json
+
 import gevent
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -56,6 +58,14 @@ def test_retries_have_their_kind_unless_an_older_version_has_counted_them(live):
     }
 
 
+def test_hosts_are_counted_by_state(live):
+    found = read(live)
+
+    hosts = {dict(key[1:])["state"]: n for key, n in found.items() if key[0] == "crawler_hosts"}
+    assert hosts == {"in_flight": 1, "ready": 0, "resting": 0, "waiting": 0, "idle": 0}
+    assert json.loads(request(live.url + "api/v1/hosts").text) == hosts
+
+
 def test_the_histogram_of_latencies_is_whole(live):
     found, summary = read(live), live.result.summary
     buckets = [
@@ -85,4 +95,5 @@ def test_the_commits_of_a_job_are_measured(live):
 def test_no_label_grows_with_the_web(live):
     names = {label for name in read(live) for label, _ in name[1:]}
 
-    assert names <= {"job", "outcome", "reason", "code", "kind", "pool", "target", "le", "version"}
+    known = {"job", "outcome", "reason", "code", "kind", "pool", "target", "le", "version", "state"}
+    assert names <= known

@@ -27,6 +27,7 @@ CALLS = {
     "resume a host": (lambda s: s.resume("a.test"), {S.STARTED}),
     "set_delay": (lambda s: s.set_delay("a.test", 1.0), {S.STARTED}),
     "hosts": (lambda s: s.hosts(), set(S) - {S.UNINITIALIZED, S.INITIALIZING}),
+    "host_states": (lambda s: s.host_states(), set(S) - {S.UNINITIALIZED, S.INITIALIZING}),
     "join": (lambda s: s.join(timeout=0), {S.STARTED, S.STOPPING, S.STOPPED}),
     "error_chan": (lambda s: s.error_chan(), set(S) - {S.UNINITIALIZED, S.INITIALIZING}),
     "summary": (lambda s: s.summary(), set(S) - {S.UNINITIALIZED, S.INITIALIZING}),

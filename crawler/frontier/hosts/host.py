@@ -19,6 +19,9 @@ from .request_queue import RequestQueue
 #: Seconds for which the failures of an idle host are remembered after it has rested.
 _FAILURE_MEMORY = 1800.0
 
+#: What a host is: with requests in flight; due; resting; waiting for more than time, such as its
+#: robots.txt or resume(); or without requests.
+HOST_STATES = ("in_flight", "ready", "resting", "waiting", "idle")
 #: Values of *wakes_at* that are not times: ready, and on no heap.
 READY = float("-inf")
 NEVER = float("inf")
@@ -169,6 +172,16 @@ class Host:
     def origin_rests_until(self, origin: str) -> float:
         failing = self.failing.get(origin) if self.failing else None
         return 0.0 if failing is None else failing.rests_until
+
+    def state(self, now: float) -> str:
+        """Return one of HOST_STATES."""
+        if self.in_flight:
+            return "in_flight"
+        if not (self.queued or self.robots_requests):
+            return "idle"
+        if self.paused or self.waits_for_address or not self.has_work:
+            return "waiting"
+        return "resting" if self.due() > now else "ready"
 
     @property
     def why_not_due(self) -> str:

@@ -23,6 +23,11 @@ class LiveClient:
         answer = self._ask("GET", "api/v1/figures")
         return None if answer is None else RunFigures.from_dict(json.loads(answer))
 
+    def host_states(self) -> dict[str, int]:
+        """Return how many hosts are in each state; nothing if the run does not answer."""
+        answer = self._ask("GET", "api/v1/hosts")
+        return {} if answer is None else dict(json.loads(answer))
+
     def post(self, command: str) -> bool:
         """Send a command; return whether the run has taken it."""
         return self._ask("POST", command) is not None

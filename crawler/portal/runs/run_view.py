@@ -40,6 +40,10 @@ class RunView:
         state = "starting" if is_starting else run.state
         return replace(live or _in_a_thread(_of_job, process, state), name=self._runs.name(run))
 
+    def host_states(self, run: Run) -> dict[str, int]:
+        """Return how many hosts are in each state; nothing unless the run goes on."""
+        return LiveClient(self._runner.process(run)).host_states() if run.state == "running" else {}
+
     def why(self, run: Run, url: str) -> list[Story]:
         """Return what happened to *url*."""
         return _in_a_thread(_read_job, self._runner.process(run), lambda view: view.why(url))

@@ -46,7 +46,7 @@ class MetricsPage:
 
     def _crawl(self, run: Run) -> Crawl:
         figures = self._view.figures(run)
-        return Crawl(figures.name, figures.urls, figures.summary)
+        return Crawl(figures.name, figures.urls, figures.summary, self._view.host_states(run))
 
 
 class _RunStates:

@@ -3,6 +3,7 @@
 from time import time
 
 import gevent
+from gevent.event import Event
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.portal.store.runs import Runs
@@ -29,6 +30,23 @@ def test_a_token_of_its_scope_reads_the_metrics_and_nothing_else(portal, users, 
     assert Client(portal).ask("/metrics").status == 401
     assert program("tasks", scope="metrics").status == 403
     assert admin.ask("/metrics").headers["Content-Type"].startswith("text/plain")
+
+
+def test_the_hosts_of_a_run_that_goes_on_are_counted(portal, admin):
+    tasks, runs, release = Tasks(portal._database), Runs(portal._database), Event()
+    with LoopbackSite({"/": lambda _: release.wait(120) and "x"}) as site:
+        number = tasks.save(Task("home", urls=(site.url(),)), now=0, who="x")
+        runs.ask(tasks.find(number), now=0, who="anna")
+        name = ("crawler_hosts", ("job", "home #1"), ("state", "in_flight"))
+        try:
+            with gevent.Timeout(120):
+                while read(admin.ask("/metrics").text).get(name) != 1:
+                    gevent.sleep(0.05)
+        finally:
+            release.set()
+        with gevent.Timeout(120):
+            while runs.find(1).is_active:
+                gevent.sleep(0.05)
 
 
 def test_runs_timetable_and_builds_are_counted(portal, admin):
