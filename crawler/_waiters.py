@@ -2,44 +2,77 @@
 
 from __future__ import annotations
 
-from gevent.lock import Semaphore
+from collections import deque
+from typing import Any
+
+from gevent import get_hub, getcurrent
 
 
 class Waiters:
     """
-    Greenlets that wait for a change; while none waits, a change costs only a test of *asleep*.
+    Greenlets of one hub that wait for a change; while none waits, a change costs only a test of
+    *asleep*.
 
     A woken greenlet must check its condition again, because another greenlet may have been
     faster. So call wait() in a loop; a superfluous wake-up is harmless.
     """
 
-    __slots__ = ("_waiting", "_wakes", "asleep")
+    __slots__ = ("asleep",)
 
     def __init__(self) -> None:
-        #: The number of greenlets that wait and have not been woken; below 0 while the wake-up
-        #: of a greenlet that stopped waiting is left over.
-        self.asleep = 0
-        self._waiting = 0
-        self._wakes = Semaphore(0)
+        #: Those that wait and have not been woken, the one that has waited longest first.
+        self.asleep: deque[_Sleeper] = deque()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait to be woken; return False after *timeout* seconds without a wake-up."""
-        self._count(1)
+        hub = get_hub()
+        sleeper = _Sleeper(getcurrent(), hub.loop)
+        self.asleep.append(sleeper)
+        timer = None if timeout is None else hub.loop.timer(max(0.0, timeout))
+        is_woken = False
         try:
-            return self._wakes.acquire(True, timeout)
+            if timer is not None:
+                timer.start(sleeper.time_is_over, update=True)
+            is_woken = hub.switch() is sleeper
         finally:
-            self._count(-1)
+            if timer is not None:
+                timer.close()
+            if not is_woken:
+                self._leave(sleeper)
+            del sleeper  # a traceback may keep this frame, and with it the greenlet that failed
+        return is_woken
 
     def wake(self) -> None:
         """Wake the greenlet that has waited longest."""
-        if self.asleep > 0:
-            self.asleep -= 1
-            self._wakes.release()
+        if self.asleep:
+            self.asleep.popleft().wake()
 
     def wake_all(self) -> None:
-        while self.asleep > 0:
+        while self.asleep:
             self.wake()
 
-    def _count(self, change: int) -> None:
-        self._waiting += change
-        self.asleep = self._waiting - self._wakes.counter
+    def _leave(self, sleeper: _Sleeper) -> None:
+        """Forget *sleeper*, which waits no longer; if it was woken, wake the next one instead."""
+        if sleeper.wake_up is None:
+            self.asleep.remove(sleeper)
+        else:
+            sleeper.wake_up.stop()
+            self.wake()
+
+
+class _Sleeper:
+    """A greenlet that waits, and the callback of the hub that continues it once it is woken."""
+
+    __slots__ = ("_greenlet", "_loop", "wake_up")
+
+    def __init__(self, greenlet: Any, loop: Any) -> None:
+        self._greenlet = greenlet
+        self._loop = loop
+        self.wake_up: Any = None
+
+    def wake(self) -> None:
+        self.wake_up = self._loop.run_callback(self._greenlet.switch, self)
+
+    def time_is_over(self) -> None:
+        if self.wake_up is None:
+            self._greenlet.switch()

@@ -1,3 +1,6 @@
+import time
+import weakref
+
 import gevent
 import pytest
 from hypothesis import given
@@ -14,7 +17,7 @@ def waiters():
 def spawn(waiters, number):
     greenlets = [gevent.spawn(waiters.wait) for _ in range(number)]
     gevent.idle()
-    assert waiters.asleep == number
+    assert len(waiters.asleep) == number
     return greenlets
 
 
@@ -25,7 +28,7 @@ def test_wakes_the_greenlet_that_waited_longest(waiters):
     gevent.idle()
 
     assert [greenlet.ready() for greenlet in greenlets] == [True, False, False]
-    assert waiters.asleep == 2
+    assert len(waiters.asleep) == 2
     gevent.killall(greenlets, timeout=120)
 
 
@@ -59,7 +62,18 @@ def test_a_wake_up_without_waiters_is_not_kept(waiters):
 
 def test_returns_false_when_the_time_is_over(waiters):
     assert waiters.wait(timeout=0.01) is False
-    assert waiters.asleep <= 0
+    assert not waiters.asleep
+
+
+def test_a_wake_up_before_the_time_is_over_counts_though_the_hub_comes_to_both_late(waiters):
+    waiter = gevent.spawn(waiters.wait, 0.001)
+    gevent.idle()
+
+    waiters.wake()
+    time.sleep(0.01)
+
+    assert waiter.get(timeout=120) is True
+    assert not waiters.asleep
 
 
 def test_a_waiter_that_dies_after_it_was_woken_leaves_that_to_the_next(waiters):
@@ -71,6 +85,16 @@ def test_a_waiter_that_dies_after_it_was_woken_leaves_that_to_the_next(waiters):
 
     assert second.ready() or first.value is True
     gevent.killall([first, second], timeout=120)
+
+
+def test_a_waiter_that_was_killed_is_freed_at_once(waiters):
+    (greenlet,) = spawn(waiters, 1)
+    killed = weakref.ref(greenlet)
+    greenlet.kill(timeout=120)
+    del greenlet
+    gevent.idle()
+
+    assert killed() is None
 
 
 @given(
@@ -94,7 +118,7 @@ def test_no_greenlet_sleeps_while_there_is_a_datum_to_take(steps):
 
     def give():
         given_.append(1)
-        if waiters.asleep > 0:
+        if waiters.asleep:
             waiters.wake()
 
     for step in steps:
@@ -115,4 +139,4 @@ def test_no_greenlet_sleeps_while_there_is_a_datum_to_take(steps):
 
     assert not (asleep and given_)
     assert len(given_) + len(taken) == steps.count("give")
-    assert waiters.asleep <= 0
+    assert not waiters.asleep

@@ -67,7 +67,7 @@ class Pool(Generic[T]):
         self._order.append(buffer)
         if len(data) == self.buffer_capacity:
             self._roomy.pop()
-        if self._getters.asleep > 0:
+        if self._getters.asleep:
             self._getters.wake()
 
     def get(self, timeout: float | None = None) -> T:
@@ -82,7 +82,7 @@ class Pool(Generic[T]):
         if not data and len(self._buffers) > 1:
             buffer.emptied_at = monotonic()
             self._trim()
-        if self._putters.asleep > 0:
+        if self._putters.asleep:
             self._putters.wake()
         return datum
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import gevent
 from gevent.event import Event
-from gevent.lock import Semaphore
 
+from .._waiters import Waiters
 from ..buffer import Pool
 from ..frontier import DONE, FrontierContract, Outcome, Taken, failed
 from .analysis_turns import AnalysisTurns
@@ -90,8 +90,9 @@ class Visits:
         self._frontier = frontier
         #: The number of data of all visits, and of those whose worker waits for another visit.
         self._data = self._waiting = 0
-        #: One slot for each download worker that is free.
-        self._slots = Semaphore(downloads)
+        #: How many download workers are free, and who waits for one.
+        self._free = downloads
+        self._takers = Waiters()
         self._room = Event()
         #: Set when a datum is finished, or its worker begins to wait, while the visits are ending.
         self._moved = Event()
@@ -104,12 +105,14 @@ class Visits:
         So a request that is taken is fetched at once: the host sees the delays between requests
         that the frontier decided on.
         """
-        self._slots.acquire()
+        while not self._free:
+            self._takers.wait()
+        self._free -= 1
         try:
             self._wait_for_room()
             visit = Visit(self._frontier.take())
         except BaseException:
-            self._slots.release()
+            self._free_worker()
             raise
         self._data += 1
         return visit
@@ -129,7 +132,7 @@ class Visits:
         """Free the download worker of *visit*; a second call does nothing."""
         if visit.has_slot:
             visit.has_slot = False
-            self._slots.release()
+            self._free_worker()
 
     def close(self, visit: Visit) -> None:
         """Count one datum of *visit* as finished; settle its request if that was the last one."""
@@ -208,6 +211,11 @@ class Visits:
         self.weigh(visit, number * _WAITING)
         if self.ending:
             self._moved.set()
+
+    def _free_worker(self) -> None:
+        self._free += 1
+        if self._takers.asleep:
+            self._takers.wake()
 
     def _wait_for_room(self) -> None:
         """Wait while memory is short and a datum can still make progress, and so free some."""

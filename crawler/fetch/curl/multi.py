@@ -100,7 +100,7 @@ class Multi:
             running.pop(easy, None)
             handle.note_connection(failure)
             self._remove(easy)
-            if self._queue.asleep > 0:
+            if self._queue.asleep:
                 self._queue.wake()
         return failure
 
