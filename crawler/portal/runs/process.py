@@ -54,7 +54,13 @@ class RunProcess:
     def command(self, python: Path) -> list[str]:
         """Return the command line; what a user has typed is never the start of an option."""
         task = Task.from_json(self.run.spec)
-        return [str(python), "-m", "crawler", *_words(task, self.job, self.output_folder)]
+        return [
+            str(python),
+            "-m",
+            "crawler",
+            *_words(task, self.job, self.output_folder),
+            *self._start(),
+        ]
 
     @property
     def is_alive(self) -> bool:
@@ -99,6 +105,10 @@ class RunProcess:
     def kill(self) -> None:
         """End a crawl that does not end by itself; what it has committed is whole."""
         self._send(signal.SIGKILL)
+
+    def _start(self) -> Iterator[str]:
+        if self.run.start == "retry":
+            yield f"--retry-failed={self.run.reason}"
 
     def _send(self, number: signal.Signals) -> None:
         if self.is_alive:

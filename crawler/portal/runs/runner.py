@@ -17,7 +17,7 @@ from prometheus_client import Histogram
 from ..projects.spider_sources import SpiderSources
 from ..store.alarms import Alarms
 from ..store.database import Database
-from ..store.runs import Run, Runs
+from ..store.runs import CONTINUED, Run, Runs, Start
 from ..store.tasks import Task, Tasks
 from .cron import due_time, task_times
 from .process import RunProcess
@@ -154,8 +154,12 @@ class Runner:
             self._alarms.add(name, text, self._clock(), run.project)
             return
         wait = min(_FIRST_WAIT * 8.0 ** (times - 1), _LONGEST_WAIT)
-        now = self._clock()
-        self._runs.ask(task, now=now, who="portal", job=run.job, not_before=now + wait)
+        now, start = self._clock(), self._missed_start(run)
+        self._runs.ask(task, now=now, who="portal", job=run.job, not_before=now + wait, start=start)
+
+    def _missed_start(self, run: Run) -> Start:
+        """Return how a run was to begin, if it was killed before; one with a live page has begun."""
+        return CONTINUED if self.process(run).live_url else Start(run.start, run.reason)
 
     def _start_queued(self) -> None:
         active = self._runs.active()

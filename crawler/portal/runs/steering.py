@@ -1,18 +1,20 @@
-"""Steering: pause, resume, restart and stop of runs, for pages and programs alike."""
+"""Steering: what a run can be asked to do, by pages and programs alike."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from time import time
 
 from ...errors import StateError
 from ..store.database import Database
-from ..store.runs import Run, Runs
+from ..store.runs import CONTINUED, Run, Runs, Start
 from ..store.tasks import Tasks
 from .live_client import LiveClient
 from .runner import Runner
 
 COMMANDS = ("pause", "resume", "restart", "stop")
+_REASON = re.compile("[a-z0-9_]{0,100}")
 
 
 class Steering:
@@ -36,6 +38,21 @@ class Steering:
             return self._again(run, who)
         return self._send(command, run)
 
+    def retry_failed(self, run: Run, who: str, reason: str = "") -> int:
+        """
+        Fetch again what has failed in the job of a run that is over, for one *reason* if it is given.
+
+        Raise ValueError if that is not a reason.
+        """
+        if not _REASON.fullmatch(reason):
+            raise ValueError("a reason has small letters, digits and _ only, such as http_500")
+        return self._start(run, who, Start("retry", reason))
+
+    def _start(self, run: Run, who: str, start: Start) -> int:
+        if any(other.job == run.job for other in self._runs.active()):
+            raise StateError("a run of this job goes on or waits: stop it first")
+        return self._again(run, who, start)
+
     def _send(self, command: str, run: Run) -> int:
         if not LiveClient(self._runner.process(run)).post(command):
             raise StateError(f"the run does not answer to {command}; it may have ended")
@@ -57,8 +74,8 @@ class Steering:
         self._runner.process(run).stop()
         return again
 
-    def _again(self, run: Run, who: str) -> int:
+    def _again(self, run: Run, who: str, start: Start = CONTINUED) -> int:
         task = self._tasks.find(run.task)
         if task is None:
             raise StateError("the task of the run was removed")
-        return self._runs.ask(task, now=self._clock(), who=who, job=run.job)
+        return self._runs.ask(task, now=self._clock(), who=who, job=run.job, start=start)

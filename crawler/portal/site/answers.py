@@ -21,7 +21,11 @@ _STRICT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """A run: its state is queued, running, finished, failed, stopped or lost."""
+    """
+    A run: its state is queued, running, finished, failed, stopped or lost.
+
+    *start* is "retry" if it fetches again what has failed, for one *reason* unless that is "".
+    """
 
     id: int
     task: str
@@ -35,6 +39,8 @@ class RunAnswer:
     exit: int | None
     #: Since when nothing of it has ended, though it could.
     stalled: str | None
+    start: str
+    reason: str
 
     @classmethod
     def of(cls, run: Run, task: str) -> RunAnswer:
@@ -49,7 +55,18 @@ class RunAnswer:
             *moments,
             run.exit,
             iso(run.stalled),
+            run.start,
+            run.reason,
         )
+
+
+@dataclass(frozen=True)
+class RetryGiven:
+    """What to fetch again: what has failed for a *reason* such as http_500, or all if it is empty."""
+
+    __pydantic_config__ = _STRICT
+
+    reason: str = ""
 
 
 @dataclass(frozen=True)

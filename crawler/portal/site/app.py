@@ -34,6 +34,7 @@ from .metrics_page import MetricsPage
 from .project_api import ProjectApi
 from .project_pages import ProjectPages
 from .run_api import RunApi
+from .run_commands import RunCommands
 from .run_pages import RunPages
 from .task_api import TaskApi
 from .task_pages import TaskPages
@@ -75,7 +76,7 @@ def portal_app(
     steering, view = Steering(database, runner), RunView(runner, Runs(database))
     task_editor = TaskEditor(database, sources)
     project_editor = ProjectEditor(sources.builds, Tasks(database), visitors.users)
-    run_pages, cluster_pages = RunPages(database, view, steering), ClusterPages(cluster)
+    run_pages, cluster_pages = RunPages(database, view), ClusterPages(cluster)
     topics = {"run": run_pages.topic, "cluster": cluster_pages.topic}
     parts = (
         UserPages(visitors, database),
@@ -83,6 +84,7 @@ def portal_app(
         TaskPages(database, sources, task_editor),
         ProjectPages(sources.builds, project_editor),
         run_pages,
+        RunCommands(database, steering),
         LogPages(database, keeper),
         cluster_pages,
         TaskApi(database, task_editor),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import Conflict
@@ -13,8 +15,15 @@ from ..runs.steering import COMMANDS, Steering
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Tasks
-from .answers import ErrorsAnswer, RecordsAnswer, RunAnswer, RunsAnswer, UrlsAnswer
-from .api_input import answer, number_in_query
+from .answers import (
+    ErrorsAnswer,
+    RecordsAnswer,
+    RetryGiven,
+    RunAnswer,
+    RunsAnswer,
+    UrlsAnswer,
+)
+from .api_input import Invalid, answer, number_in_query, read_body
 from .lookup import lookup
 from .visitor import Route, hidden, session
 
@@ -39,6 +48,7 @@ class RunApi:
         all_runs = "/api/v1/runs"
         one, page = f"{all_runs}/<int:run>", ("after", "most")
         last, by_line = "Runs, the last ones first.", "Errors of callbacks, by line of code."
+        again = "Fetch again what has failed in the job of a run that is over, with a new run."
         urls, rows = "URLs with an outcome and a reason.", "Records, if they are JSON Lines."
         return [
             Route(
@@ -63,6 +73,15 @@ class RunApi:
             ),
             Route(f"{one}/records", "GET", self.records, "viewer", rows, RecordsAnswer, page),
             *(self._command(f"{one}/{name}", name) for name in COMMANDS),
+            Route(
+                f"{one}/retry-failed",
+                "POST",
+                self.retry_failed,
+                "operator",
+                again,
+                RunAnswer,
+                body=RetryGiven,
+            ),
         ]
 
     def all(self) -> Response:
@@ -98,8 +117,18 @@ class RunApi:
         return Route(rule, "POST", do, "operator", _TEXTS[command], RunAnswer)
 
     def _do(self, command: str, run: int) -> Response:
+        return self._done(lookup(self._runs, run), partial(self._steering.do, command))
+
+    def retry_failed(self, run: int) -> Response:
+        found, given = lookup(self._runs, run), read_body(RetryGiven)
+        return self._done(found, self._steering.retry_failed, given.reason)
+
+    def _done(self, run: Run, command: Callable[..., int], *given: Any) -> Response:
+        """Give a command to a run, and answer with the run that comes of it."""
         try:
-            after = self._steering.do(command, lookup(self._runs, run), session().user.name)
+            after = command(run, session().user.name, *given)
+        except ValueError as error:
+            raise Invalid({"body": str(error)}) from error
         except StateError as error:
             raise Conflict(str(error)) from error
         return self.run(after)

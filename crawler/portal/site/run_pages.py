@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Response, jsonify, redirect, request, send_file
-from werkzeug.exceptions import Conflict, NotFound
+from flask import Response, jsonify, request, send_file
+from werkzeug.exceptions import NotFound
 
-from ...errors import StateError
 from ...job.view import Story
 from ..comparison import comparison
 from ..rendering import SECTIONS, render, sections, why_page
 from ..runs.run_view import RunView
-from ..runs.steering import Steering
 from ..store.database import Database
 from ..store.runs import STATES, Runs
 from ..store.tasks import Task, Tasks
@@ -31,10 +29,9 @@ _UPDATED = tuple(name for name in SECTIONS if name != "controls")
 
 
 class RunPages:
-    def __init__(self, database: Database, view: RunView, steering: Steering) -> None:
+    def __init__(self, database: Database, view: RunView) -> None:
         self._runs, self._tasks = Runs(database), Tasks(database)
         self._view = view
-        self._steering = steering
         self._updates = PageUpdates(
             self._sections, lambda run: not lookup(self._runs, run).is_active
         )
@@ -46,10 +43,6 @@ class RunPages:
             Route("/runs/<int:run>/events", "GET", self.events, "viewer"),
             Route("/runs/<int:run>/why", "GET", self.why, "viewer"),
             Route("/runs/<int:run>/output", "GET", self.output, "viewer"),
-            Route("/runs/<int:run>/pause", "POST", self.pause, "operator"),
-            Route("/runs/<int:run>/resume", "POST", self.resume, "operator"),
-            Route("/runs/<int:run>/stop", "POST", self.stop, "operator"),
-            Route("/runs/<int:run>/restart", "POST", self.restart, "operator"),
             Route("/compare", "GET", self.compare, "viewer"),
             Route(
                 "/api/v1/runs/<int:run>/figures",
@@ -94,6 +87,7 @@ class RunPages:
             task=self._tasks.find(found.task),
             run=figures,
             parts=sections(figures, is_live=found.is_active, has_log=True, csrf=session().csrf),
+            failed=[one for one in figures.outcomes if one.status == "failed"],
             version=Task.from_json(found.spec).source,
             has_output=self._view.output(found).is_file(),
             session=session(),
@@ -136,18 +130,6 @@ class RunPages:
         )
         return response
 
-    def pause(self, run: int) -> Response:
-        return self._steer(run, "pause")
-
-    def resume(self, run: int) -> Response:
-        return self._steer(run, "resume")
-
-    def restart(self, run: int) -> Response:
-        return self._steer(run, "restart")
-
-    def stop(self, run: int) -> Response:
-        return self._steer(run, "stop")
-
     def compare(self) -> str:
         pair = [lookup(self._runs, number_in_query(name, 0, _LARGEST)) for name in ("a", "b")]
         return render(
@@ -157,13 +139,6 @@ class RunPages:
             figures=comparison(*map(self._view.figures, pair)),
             session=session(),
         )
-
-    def _steer(self, run: int, command: str) -> Response:
-        try:
-            after = self._steering.do(command, lookup(self._runs, run), session().user.name)
-        except StateError as error:
-            raise Conflict(f"This cannot be done: {error}.") from error
-        return redirect(f"/runs/{after}/", 303)
 
     def _sections(self, run: int) -> Mapping[str, str]:
         found = lookup(self._runs, run)

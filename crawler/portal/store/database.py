@@ -98,6 +98,10 @@ _MIGRATIONS = (
         state TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (run, agent)
     );
     """,
+    """
+    ALTER TABLE run ADD COLUMN start TEXT NOT NULL DEFAULT '';
+    ALTER TABLE run ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from .database import Database
 from .grants import NOTHING_HIDDEN, Hidden, without
@@ -16,12 +17,29 @@ ACTIVE = ("queued", "running")
 STATES = (*ACTIVE, "finished", "stopped", "failed", "lost")
 
 
+class Start(NamedTuple):
+    """How a run begins: it goes on with its job, or does something *kind* of before."""
+
+    kind: str = ""
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        why = f" for {self.reason}" if self.reason else ""
+        return f": what has failed{why} again" if self.kind == "retry" else ""
+
+
+CONTINUED = Start()
+
+
 @dataclass(frozen=True)
 class Run:
     """
     *job* is the run whose directory has its job: its own, or the one that it continues.
 
     It starts *not_before* a time; nothing of it has ended since the time *stalled*, if that is set.
+    If *start* is "retry", it first puts the URLs back in the queue that have failed, for one
+    *reason* unless that is "".
     """
 
     id: int
@@ -38,6 +56,8 @@ class Run:
     exit: int | None
     not_before: float = 0.0
     stalled: float | None = None
+    start: str = ""
+    reason: str = ""
 
     @property
     def is_active(self) -> bool:
@@ -111,6 +131,7 @@ class Runs:
         job: int = 0,
         key: str = "",
         not_before: float = 0.0,
+        start: Start = CONTINUED,
     ) -> int:
         """
         Queue a run of *task*, which continues the job of the run *job* if there is one.
@@ -121,7 +142,7 @@ class Runs:
             row = self._database.row("SELECT run FROM idempotency WHERE key = ?", key)
             if row is not None:
                 return int(row["run"])
-            run = self._queue(task, now, who, job)
+            run = self._queue(task, now, who, job, start)
             if not_before:
                 query = "UPDATE run SET not_before = ? WHERE id = ?"
                 self._database.change(query, not_before, run)
@@ -188,17 +209,17 @@ class Runs:
             or (task.overlap == "queue" and "queued" not in states)
         )
 
-    def _queue(self, task: Task, now: float, who: str, job: int) -> int:
+    def _queue(self, task: Task, now: float, who: str, job: int, start: Start = CONTINUED) -> int:
         query = "SELECT coalesce(max(number), 0) + 1 FROM run WHERE task = ?"
         [number] = self._database.row(query, task.id) or (1,)
         run = self._database.change(
-            "INSERT INTO run (task, number, job, spec, state, token, asked_by, asked)"
-            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
-            *(task.id, number, job, task.to_json(), secrets.token_urlsafe(24), who, now),
+            "INSERT INTO run (task, number, job, spec, state, token, asked_by, asked, start, reason)"
+            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
+            *(task.id, number, job, task.to_json(), secrets.token_urlsafe(24), who, now, *start),
         )
         if not job:
             self._database.change("UPDATE run SET job = id WHERE id = ?", run)
-        self._database.audit(now, who, f"asked for run {number} of {task.name}")
+        self._database.audit(now, who, f"asked for run {number} of {task.name}{start.words}")
         return run
 
     def _all(self, rest: str, *values: object) -> list[Run]:

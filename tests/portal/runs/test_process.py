@@ -67,3 +67,11 @@ def test_a_run_does_not_see_the_key_of_the_portal():
     environ = {"CRAWLER_PORTAL_KEY": "x", "CRAWLER_REDIS": "y", "CRAWLER_DELAY": "1"}
 
     assert _without_secrets(environ) == {"CRAWLER_DELAY": "1"}
+
+
+def test_the_command_says_that_what_has_failed_is_fetched_again(tmp_path):
+    task = Task("t", urls=("http://x.test/",))
+
+    for reason in ("", "http_500"):
+        retried = process(tmp_path, task, start="retry", reason=reason)
+        assert retried.command(Path("python"))[-1] == f"--retry-failed={reason}"

@@ -179,6 +179,23 @@ def test_the_job_of_a_lost_run_is_continued_three_times(database, runner, clock)
     assert alarm.text.startswith("its job was lost 4 times")
 
 
+def test_a_run_that_is_killed_before_it_begins_begins_in_the_same_way(database, runner, clock):
+    runner._start_queued = lambda: None
+    run, begun = ask(database, urls=("http://127.0.0.1:9/",)), "live page: http://127.0.0.1:9/x/"
+    database.change("UPDATE run SET start = 'retry', reason = 'timeout'")
+
+    lose(database, runner, clock, run)
+    [again] = Runs(database).active()
+    assert (again.start, again.reason) == ("retry", "timeout")
+
+    place = runner.process(again).path
+    place.mkdir(parents=True)
+    (place / "log.txt").write_text(begun)
+    lose(database, runner, clock, again.id)
+    [last] = Runs(database).active()
+    assert (last.start, last.reason) == ("", "")
+
+
 def test_a_lost_run_is_left_if_its_task_says_so(database, runner, clock):
     run = ask(database, urls=("http://127.0.0.1:9/",), if_lost="fail")
     lose(database, runner, clock, run)

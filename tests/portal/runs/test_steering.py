@@ -59,3 +59,32 @@ def test_who_asked_for_what_is_written_down(database, steering, run):
 
     row = database.rows("SELECT who, what FROM audit")[-1]
     assert tuple(row) == ("eve", "asked to stop t #1")
+
+
+def test_what_has_failed_is_fetched_again_by_a_run_of_the_same_job(database, steering, run):
+    Runs(database).end(run, "finished", 0, 4.0)
+    steering.retry_failed(run, "bob", "http_500")
+
+    [again] = Runs(database).active()
+    assert (again.job, again.start, again.reason) == (run.job, "retry", "http_500")
+    row = database.rows("SELECT who, what FROM audit")[-1]
+    assert tuple(row) == ("bob", "asked for run 2 of t: what has failed for http_500 again")
+
+
+def test_what_has_failed_waits_while_a_run_of_the_job_is_not_over(database, steering, run):
+    with pytest.raises(StateError, match="goes on or waits"):
+        steering.retry_failed(run, "bob")
+
+    Runs(database).end(run, "finished", 0, 4.0)
+    steering.do("resume", Runs(database).find(run.id), "anna")
+    with pytest.raises(StateError, match="goes on or waits"):
+        steering.retry_failed(run, "bob")
+
+
+@pytest.mark.parametrize("reason", ["--fresh", "HTTP_500", "a b", "a,b", "x" * 101, "é"])
+def test_a_reason_is_a_word(database, steering, run, reason):
+    Runs(database).end(run, "finished", 0, 4.0)
+
+    with pytest.raises(ValueError, match="such as http_500"):
+        steering.retry_failed(run, "bob", reason)
+    assert Runs(database).active() == []

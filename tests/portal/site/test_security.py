@@ -154,6 +154,8 @@ CHANGES = {
     "/tasks/1/run": {},
     "/runs/1/stop": {},
     "/runs/1/resume": {},
+    "/runs/2/stop": {},
+    "/runs/1/retry-failed": {"reason": "timeout"},
     "/tokens": {"name": "ci", "scope": "run", "days": "1"},
     "/tokens/1/remove": {},
     "/sessions/end": {},

@@ -87,7 +87,7 @@ def test_a_store_from_before_there_were_agents_gets_their_place(old):
 
     assert (task.name, task.agents) == ("t", 0)
     assert [one.agent for one in Allocations(store).of_run(1)] == ["a"]
-    assert [run.state for run in Runs(store).last()] == ["stopped"]
+    assert [(run.state, run.start) for run in Runs(store).last()] == [("stopped", "")]
     store.close()
 
 

@@ -1,0 +1,49 @@
+"""The buttons of real runs."""
+
+import json
+
+from crawler.portal.store.runs import Runs
+from crawler.portal.store.tasks import Task, Tasks
+from crawler.testing import LoopbackSite, Reply
+
+from .test_run_pages import SETTINGS, wait_for
+
+SPIDER = """
+from crawler import Spider
+
+class Links(Spider):
+    name = "links"
+    start_urls = [{url!r}]
+
+    def parse(self, response):
+        yield {{"url": response.url}}
+        yield from response.links()
+"""
+
+
+def test_what_has_failed_is_fetched_again(portal, operator, viewer):
+    """A site with two pages that fail: of one reason, the pages are fetched again, and once."""
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    pages = {
+        "/": "<a href='/gone'>x</a><a href='/bad'>x</a>",
+        "/bad": Reply(500),
+        "/gone": Reply(410),
+    }
+    with LoopbackSite(pages) as site:
+        (portal.spiders / "links.py").write_text(SPIDER.format(url=site.url()))
+        task = Task("t", spider="links.py:Links", settings=SETTINGS | {"retries": "1"})
+        number = tasks.save(task, now=0, who="x")
+        wait_for(portal, runs.ask(tasks.find(number), now=0, who="anna"))
+        assert 'option value="http_500">http_500 (1)</option>' in operator.ask("/runs/1/").text
+        assert "Retry failed" not in viewer.ask("/runs/1/").text
+
+        site.pages["/bad"], before = "<title>B</title>", len(site.requests)
+        assert operator.post("/runs/1/retry-failed", {"reason": "a b"}).status == 400
+        answer = operator.post("/runs/1/retry-failed", {"reason": "http_500"})
+        assert answer.headers["Location"] == "/runs/2/"
+        wait_for(portal, 2)
+
+    assert [one.path for one in site.requests[before:]] == ["/bad"]
+    assert "what had failed for http_500 again" in viewer.ask("/runs/2/").text
+    figures = json.loads(viewer.ask("/api/v1/runs/2/figures").text)
+    assert (figures["queue"]["success"], figures["queue"]["failed"]) == (2, 1)
