@@ -54,13 +54,8 @@ class RunProcess:
     def command(self, python: Path) -> list[str]:
         """Return the command line; what a user has typed is never the start of an option."""
         task = Task.from_json(self.run.spec)
-        return [
-            str(python),
-            "-m",
-            "crawler",
-            *_words(task, self.job, self.output_folder),
-            *self._start(),
-        ]
+        words = [*_words(task), f"--job={self.job}", *self._outputs(task)]
+        return [str(python), "-m", "crawler", *words, "--live=0", "--log-json", "-LINFO"]
 
     @property
     def is_alive(self) -> bool:
@@ -106,7 +101,13 @@ class RunProcess:
         """End a crawl that does not end by itself; what it has committed is whole."""
         self._send(signal.SIGKILL)
 
-    def _start(self) -> Iterator[str]:
+    def _outputs(self, task: Task) -> Iterator[str]:
+        """Yield the file of the records, and what is done with the job before it goes on."""
+        file = self.output_folder / task.output
+        if self.run.start == "fresh":
+            yield from ("--fresh", "--yes", f"--overwrite={file}")
+            return
+        yield f"--output={file}"
         if self.run.start == "retry":
             yield f"--retry-failed={self.run.reason}"
 
@@ -121,7 +122,7 @@ def _without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.startswith(_OWN)}
 
 
-def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:
+def _words(task: Task) -> Iterator[str]:
     yield from ("run", task.spider) if task.spider else ("crawl", *task.urls)
     for name, value in task.arguments.items():
         if task.spider:
@@ -130,5 +131,3 @@ def _words(task: Task, job: Path, folder: Path) -> Iterator[str]:
         yield from ("-s", f"{name}={value}")
     for gate in task.gates:
         yield from ("--fail-if", gate)
-    yield from (f"--job={job}", f"--output={folder / task.output}", "--live=0")
-    yield from ("--log-json", "-LINFO")

@@ -48,6 +48,10 @@ class Steering:
             raise ValueError("a reason has small letters, digits and _ only, such as http_500")
         return self._start(run, who, Start("retry", reason))
 
+    def afresh(self, run: Run, who: str) -> int:
+        """Start the job of a run that is over again from nothing; its records are replaced."""
+        return self._start(run, who, Start("fresh"))
+
     def _start(self, run: Run, who: str, start: Start) -> int:
         if any(other.job == run.job for other in self._runs.active()):
             raise StateError("a run of this job goes on or waits: stop it first")

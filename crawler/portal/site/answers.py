@@ -24,7 +24,8 @@ class RunAnswer:
     """
     A run: its state is queued, running, finished, failed, stopped or lost.
 
-    *start* is "retry" if it fetches again what has failed, for one *reason* unless that is "".
+    *start* is "retry" if it fetches again what has failed, for one *reason* unless that is "",
+    and "fresh" if its job starts over.
     """
 
     id: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import chain
 
@@ -28,6 +29,7 @@ from .answers import Problem
 from .api import Description
 from .api_input import NUMBER, Invalid
 from .cluster_pages import ClusterPages
+from .command_api import CommandApi
 from .event_api import EventApi
 from .log_pages import LogPages
 from .metrics_page import MetricsPage
@@ -88,17 +90,22 @@ def portal_app(
         LogPages(database, keeper),
         cluster_pages,
         TaskApi(database, task_editor),
-        RunApi(database, view, steering),
+        RunApi(database, view),
+        CommandApi(database, steering),
         ProjectApi(sources.builds, project_editor),
         AdminApi(visitors, database),
         EventApi(topics),
         MetricsPage(Runs(database), view, runner, sources.builds, cluster),
     )
-    routes = list(chain.from_iterable(each.routes() for each in parts))
-    routes += Description(routes).routes()
-    for route in (Route("/files/<name>", "GET", _file, PUBLIC), *routes):
+    for route in _all_routes(chain.from_iterable(each.routes() for each in parts)):
         _add(app, visitors, route)
     return app
+
+
+def _all_routes(routes: Iterable[Route]) -> list[Route]:
+    """Return *routes* with those of the files and of the description of the API."""
+    routes = [Route("/files/<name>", "GET", _file, PUBLIC), *routes]
+    return [*routes, *Description(routes).routes()]
 
 
 def _add(app: Flask, visitors: Visitors, route: Route) -> None:

@@ -1,54 +1,39 @@
-"""Runs for programs: their states, errors, URLs and records, and commands for them."""
+"""Runs for programs: their states, errors, URLs and records."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import Conflict
 
-from ...errors import StateError
 from ..runs.run_view import RunView
-from ..runs.steering import COMMANDS, Steering
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Tasks
 from .answers import (
     ErrorsAnswer,
     RecordsAnswer,
-    RetryGiven,
     RunAnswer,
     RunsAnswer,
     UrlsAnswer,
 )
-from .api_input import Invalid, answer, number_in_query, read_body
+from .api_input import answer, number_in_query
 from .lookup import lookup
-from .visitor import Route, hidden, session
+from .visitor import Route, hidden
 
 _MOST = 200
 #: The most URLs or records of an answer, and the largest place in a file or list.
 _MOST_ROWS, _LARGEST = 1000, 1 << 62
-_TEXTS = {
-    "pause": "Take nothing new, and finish what is in flight.",
-    "resume": "Go on; if the run is over, with a new run of its job.",
-    "restart": "Stop, and go on with a new run of the job.",
-    "stop": "Finish what is in flight, and end; resume continues.",
-}
 
 
 class RunApi:
-    def __init__(self, database: Database, view: RunView, steering: Steering) -> None:
+    def __init__(self, database: Database, view: RunView) -> None:
         self._tasks, self._runs = Tasks(database), Runs(database)
         self._view = view
-        self._steering = steering
 
     def routes(self) -> list[Route]:
         all_runs = "/api/v1/runs"
         one, page = f"{all_runs}/<int:run>", ("after", "most")
         last, by_line = "Runs, the last ones first.", "Errors of callbacks, by line of code."
-        again = "Fetch again what has failed in the job of a run that is over, with a new run."
         urls, rows = "URLs with an outcome and a reason.", "Records, if they are JSON Lines."
         return [
             Route(
@@ -72,16 +57,6 @@ class RunApi:
                 ("outcome", "reason", *page),
             ),
             Route(f"{one}/records", "GET", self.records, "viewer", rows, RecordsAnswer, page),
-            *(self._command(f"{one}/{name}", name) for name in COMMANDS),
-            Route(
-                f"{one}/retry-failed",
-                "POST",
-                self.retry_failed,
-                "operator",
-                again,
-                RunAnswer,
-                body=RetryGiven,
-            ),
         ]
 
     def all(self) -> Response:
@@ -111,27 +86,6 @@ class RunApi:
         except ValueError as error:
             raise Conflict(str(error)) from error
         return answer(RecordsAnswer(found, after))
-
-    def _command(self, rule: str, command: str) -> Route:
-        do = partial(self._do, command)
-        return Route(rule, "POST", do, "operator", _TEXTS[command], RunAnswer)
-
-    def _do(self, command: str, run: int) -> Response:
-        return self._done(lookup(self._runs, run), partial(self._steering.do, command))
-
-    def retry_failed(self, run: int) -> Response:
-        found, given = lookup(self._runs, run), read_body(RetryGiven)
-        return self._done(found, self._steering.retry_failed, given.reason)
-
-    def _done(self, run: Run, command: Callable[..., int], *given: Any) -> Response:
-        """Give a command to a run, and answer with the run that comes of it."""
-        try:
-            after = command(run, session().user.name, *given)
-        except ValueError as error:
-            raise Invalid({"body": str(error)}) from error
-        except StateError as error:
-            raise Conflict(str(error)) from error
-        return self.run(after)
 
     def _of_run(self, run: Run) -> RunAnswer:
         task = self._tasks.find(run.task)

@@ -25,6 +25,7 @@ class RunCommands:
         pages: dict[str, Callable[[int], Response]] = {
             **{name: partial(self.steer, name) for name in COMMANDS},
             "retry-failed": self.retry_failed,
+            "afresh": self.afresh,
         }
         return [
             Route(f"/runs/<int:run>/{name}", "POST", page, "operator")
@@ -36,6 +37,12 @@ class RunCommands:
 
     def retry_failed(self, run: int) -> Response:
         return self._do(run, self._steering.retry_failed, request.form.get("reason", ""))
+
+    def afresh(self, run: int) -> Response:
+        lookup(self._runs, run)
+        if request.form.get("sure") != "yes":
+            raise BadRequest("Nothing was started: the box that says you are sure was not ticked.")
+        return self._do(run, self._steering.afresh)
 
     def _do(self, run: int, command: Callable[..., int], *given: str) -> Response:
         """Give a command to a run, and show the run that comes of it."""

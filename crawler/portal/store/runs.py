@@ -26,7 +26,8 @@ class Start(NamedTuple):
     @property
     def words(self) -> str:
         why = f" for {self.reason}" if self.reason else ""
-        return f": what has failed{why} again" if self.kind == "retry" else ""
+        known = {"retry": f": what has failed{why} again", "fresh": ": its job starts over"}
+        return known.get(self.kind, "")
 
 
 CONTINUED = Start()
@@ -39,7 +40,7 @@ class Run:
 
     It starts *not_before* a time; nothing of it has ended since the time *stalled*, if that is set.
     If *start* is "retry", it first puts the URLs back in the queue that have failed, for one
-    *reason* unless that is "".
+    *reason* unless that is ""; if it is "fresh", the job starts over.
     """
 
     id: int

@@ -74,4 +74,12 @@ def test_the_command_says_that_what_has_failed_is_fetched_again(tmp_path):
 
     for reason in ("", "http_500"):
         retried = process(tmp_path, task, start="retry", reason=reason)
-        assert retried.command(Path("python"))[-1] == f"--retry-failed={reason}"
+        assert f"--retry-failed={reason}" in retried.command(Path("python"))
+
+
+def test_the_command_says_that_the_job_starts_over_and_its_records_are_replaced(tmp_path):
+    fresh = process(tmp_path, Task("t", urls=("http://x.test/",)), job=1, start="fresh")
+
+    words = fresh.command(Path("python"))
+    assert words[5:8] == [f"--job={tmp_path}/1/job", "--fresh", "--yes"]
+    assert words[8] == f"--overwrite={tmp_path}/1/items.jsonl"

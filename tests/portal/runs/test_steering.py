@@ -88,3 +88,26 @@ def test_a_reason_is_a_word(database, steering, run, reason):
     with pytest.raises(ValueError, match="such as http_500"):
         steering.retry_failed(run, "bob", reason)
     assert Runs(database).active() == []
+
+
+def test_only_the_job_of_a_run_that_is_over_starts_over(database, steering, run):
+    with pytest.raises(StateError, match="goes on or waits"):
+        steering.afresh(run, "bob")
+    Runs(database).end(run, "finished", 0, 4.0)
+    steering.afresh(run, "bob")
+
+    [again] = Runs(database).active()
+    assert (again.job, again.start) == (run.job, "fresh")
+    row = database.rows("SELECT who, what FROM audit")[-1]
+    assert tuple(row) == ("bob", "asked for run 2 of t: its job starts over")
+
+
+def test_a_run_that_continues_does_not_start_over_again(database, steering, run):
+    Runs(database).end(run, "finished", 0, 4.0)
+    fresh = Runs(database).find(steering.afresh(run, "bob"))
+    Runs(database).end(fresh, "stopped", 3, 5.0)
+
+    over = Runs(database).find(fresh.id)
+    again = Runs(database).find(steering.do("resume", over, "bob"))
+
+    assert (again.job, again.start) == (run.job, "")

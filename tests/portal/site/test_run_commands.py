@@ -47,3 +47,24 @@ def test_what_has_failed_is_fetched_again(portal, operator, viewer):
     assert "what had failed for http_500 again" in viewer.ask("/runs/2/").text
     figures = json.loads(viewer.ask("/api/v1/runs/2/figures").text)
     assert (figures["queue"]["success"], figures["queue"]["failed"]) == (2, 1)
+
+
+def test_a_job_starts_over_if_it_is_asked_twice(portal, operator, viewer):
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    pages = {"/": "<a href='/a'>x</a>", "/a": "<title>A</title>"}
+    with LoopbackSite(pages) as site:
+        number = tasks.save(Task("t", urls=(site.url(),), settings=SETTINGS), now=0, who="x")
+        wait_for(portal, runs.ask(tasks.find(number), now=0, who="anna"))
+        assert 'name="sure" value="yes" required' in operator.ask("/runs/1/").text
+        assert "afresh" not in viewer.ask("/runs/1/").text
+
+        assert operator.post("/runs/1/afresh").status == 400
+        answer = operator.post("/runs/1/afresh", {"sure": "yes"})
+        assert answer.headers["Location"] == "/runs/2/"
+        wait_for(portal, 2)
+
+    assert [one.path for one in site.requests] == ["/", "/a"] * 2
+    assert runs.find(2).state == "finished"
+    records = viewer.ask("/runs/2/output").text.splitlines()
+    assert [json.loads(one)["url"] for one in records] == [site.url("/"), site.url("/a")]
+    assert ", afresh" in viewer.ask("/runs/2/").text

@@ -156,6 +156,8 @@ CHANGES = {
     "/runs/1/resume": {},
     "/runs/2/stop": {},
     "/runs/1/retry-failed": {"reason": "timeout"},
+    "/runs/3/stop": {},
+    "/runs/1/afresh": {"sure": "yes"},
     "/tokens": {"name": "ci", "scope": "run", "days": "1"},
     "/tokens/1/remove": {},
     "/sessions/end": {},
