@@ -40,8 +40,11 @@ class MetricsPage:
         return [Route("/metrics", "GET", self.page, "viewer", scope="metrics")]
 
     def page(self) -> Response:
-        crawls = CrawlMetrics([self._crawl(run) for run in shown(self._runs.since(time() - _KEPT))])
-        text = metrics_text(_RunStates(self._runs), *self._own, crawls, _Cluster(self._cluster))
+        runs = map(self._crawl, shown(self._runs.since(time() - _KEPT)))
+        jobs = [] if self._cluster is None else _jobs(self._cluster)
+        whole = (Crawl(job.status["job"], job.figures.urls, {}) for job in jobs)
+        crawls, cluster = CrawlMetrics([*runs, *whole]), _Cluster(self._cluster, jobs)
+        text = metrics_text(_RunStates(self._runs), *self._own, crawls, cluster)
         return Response(text, content_type=CONTENT_TYPE)
 
     def _crawl(self, run: Run) -> Crawl:
@@ -63,20 +66,25 @@ class _RunStates:
 class _Cluster:
     """Whether Redis answers, and the shards of each job; nothing without a cluster."""
 
-    def __init__(self, jobs: ClusterJobs | None) -> None:
+    def __init__(self, cluster: ClusterJobs | None, jobs: list[ClusterJob]) -> None:
+        self._cluster = cluster
         self._jobs = jobs
 
     def collect(self) -> Iterator[Metric]:
-        if self._jobs is None:
+        if self._cluster is None:
             return
-        try:
-            jobs = [job for job in self._jobs.all() if not job.away]
-        except ClusterError:
-            jobs = []
         up = GaugeMetricFamily("crawler_redis_up", "Whether Redis answers.")
-        up.add_metric((), self._jobs.is_up)
+        up.add_metric((), self._cluster.is_up)
         yield up
-        yield from _of_jobs(jobs)
+        yield from _of_jobs(self._jobs)
+
+
+def _jobs(cluster: ClusterJobs) -> list[ClusterJob]:
+    """Return the jobs of which Redis tells now."""
+    try:
+        return [job for job in cluster.all() if not job.away]
+    except ClusterError:
+        return []
 
 
 def _of_jobs(jobs: list[ClusterJob]) -> Iterator[Metric]:

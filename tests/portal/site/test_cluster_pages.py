@@ -6,6 +6,7 @@ from contextlib import closing
 import gevent
 import pytest
 from playwright.sync_api import expect
+from prometheus_client.parser import text_string_to_metric_families
 from pydantic import TypeAdapter
 
 from crawler.cluster.job_record import create_job
@@ -113,6 +114,57 @@ def test_a_job_is_paused_and_resumed_and_each_scheduler_confirms(portal, operato
     assert [row["what"].split()[2] for row in rows] == ["pause", "resume"]
 
 
+def samples(client):
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(client.ask("/metrics").text)
+        for sample in family.samples
+    }
+
+
+def test_the_metrics_of_a_job_are_what_redis_has_of_it(server, record, viewer):
+    counts = {"admitted": 3, "met": 3, "done": 2, "pending": 1}
+    with closing(connect(server.url)) as client:
+        lease = {
+            "token": "t",
+            "takeovers": 2,
+            "inbox": 12,
+            "counts": json.dumps({"counts": counts}),
+        }
+        client.hset(record.keys.leases[0], mapping=lease)
+        minute_ago = (int(client.time()[0]) - 60) * 1000
+        client.xadd(record.keys.log, {"ends": b""}, id=f"{minute_ago}-0")
+
+    found, job = samples(viewer), ("job", "job")
+
+    assert found["crawler_redis_up",] == 1
+    states = {dict(key[1:])["state"]: n for key, n in found.items() if key[0] == "crawler_shards"}
+    assert states == {"free": 3, "held": 0, "waiting": 1}
+    assert found["crawler_takeovers_total", job] == 2
+    assert found["crawler_inbox_bytes", job] == 12
+    assert found["crawler_collector_lag_seconds", job] >= 60
+    assert found["crawler_urls_total", job, ("outcome", "done"), ("reason", "")] == 2
+    assert found["crawler_urls_pending", job] == 1
+
+
+def test_without_an_answer_redis_is_down_and_jobs_have_no_metrics(
+    viewer, portal, record, monkeypatch
+):
+    assert samples(viewer)["crawler_redis_up",] == 1
+    monkeypatch.setattr("crawler.portal.runs.cluster_jobs._FRESH", 0)
+    jobs_of(portal)._url = "redis://127.0.0.1:9"
+
+    found = samples(viewer)
+
+    assert found["crawler_redis_up",] == 0
+    assert not any(("job", "job") in name for name in found)
+
+
+def jobs_of(portal):
+    routes = portal._server.application.view_functions
+    return next(page for rule, page in routes.items() if rule == "GET /cluster").__self__._jobs
+
+
 def test_a_job_is_stopped(operator, schedulers):
     job_when(operator, lambda found: len(found["schedulers"]) == 2)
 
@@ -157,11 +209,7 @@ def test_a_viewer_sees_and_an_operator_steers(viewer, stranger, record):
 def test_while_redis_is_away_the_last_figures_are_shown_as_old(portal, viewer, record, monkeypatch):
     assert "These figures are of" not in viewer.ask("/cluster/job/").text
     monkeypatch.setattr("crawler.portal.runs.cluster_jobs._FRESH", 0)
-    pages = next(
-        rule for rule in portal._server.application.view_functions if rule == "GET /cluster"
-    )
-    jobs = portal._server.application.view_functions[pages].__self__._jobs
-    jobs._url = "redis://:s3same@127.0.0.1:9"
+    jobs_of(portal)._url = "redis://:s3same@127.0.0.1:9"
 
     for route in ("/cluster/job/", "/cluster"):
         page = viewer.ask(route).text

@@ -35,7 +35,11 @@ def test_a_token_of_its_scope_reads_the_metrics_and_nothing_else(portal, users, 
 def test_the_hosts_of_a_run_that_goes_on_are_counted(portal, admin):
     tasks, runs, release = Tasks(portal._database), Runs(portal._database), Event()
     with LoopbackSite({"/": lambda _: release.wait(120) and "x"}) as site:
-        number = tasks.save(Task("home", urls=(site.url(),)), now=0, who="x")
+        number = tasks.save(
+            Task("home", urls=(site.url(),), settings={"delay": "0", "robots": "false"}),
+            now=0,
+            who="x",
+        )
         runs.ask(tasks.find(number), now=0, who="anna")
         name = ("crawler_hosts", ("job", "home #1"), ("state", "in_flight"))
         try:
