@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,14 @@ from ..errors import ClusterError
 from ..feed import local_path
 from ..job.view import directory_name
 from .interrupts import EXIT_CODE, Interrupts
+from .live_page import open_metrics
 from .options import JOBS, load_settings
 from .spider_file import load_spider
 from .standard_streams import prints_to_stderr
 
 if TYPE_CHECKING:
     from ..cluster.member import Member
+    from ..portal.scheduler_metrics import SchedulerMetricsServer
     from ..settings import Settings
     from ..spider import Spider
 
@@ -76,8 +79,13 @@ def join_and_work(
     arguments: Sequence[str],
     assigned: Sequence[str],
     folder: str | None = None,
+    metrics: int | None = None,
 ) -> int:
-    """Work on a job until it is over, or Ctrl-C; return the exit code."""
+    """
+    Work on a job until it is over, or Ctrl-C; return the exit code.
+
+    *metrics* is the port on which they are served; 0 chooses one, None serves none.
+    """
     from ..cluster.about import refuse_different
     from ..cluster.crawling import member_of
     from ..cluster.job_record import read_job
@@ -93,15 +101,23 @@ def join_and_work(
     )
     refuse_different(name, record.about, here)
     place = Path(local_path(folder or Path(JOBS) / f"{directory_name(name)}.schedulers"))
-    return _work(member_of(redis_url, record, settings, place), spider, settings)
+    member = member_of(redis_url, record, settings, place)
+    page = None if metrics is None else open_metrics(metrics)
+    with page or nullcontext():
+        return _work(member, spider, settings, page)
 
 
-def _work(member: Member, spider: Spider, settings: Settings) -> int:
+def _work(
+    member: Member, spider: Spider, settings: Settings, page: SchedulerMetricsServer | None
+) -> int:
     """Crawl as *member* until the job is over, or Ctrl-C; return the exit code."""
     from ..compose import stream
 
     with Interrupts() as interrupts, prints_to_stderr():
         result = stream(spider, job=member, settings=settings)
+        if page is not None:
+            page.follow(result.scheduler, member)
+            click.echo(f"metrics: {page.url}", err=True)
         items = gevent.spawn(deque, result, maxlen=0)
         ended: Any = gevent.spawn(result.wait)
         gevent.wait([ended, interrupts.first], count=1)

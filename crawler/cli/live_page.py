@@ -1,9 +1,10 @@
-"""The page of --live, opened for a command; and the page of a job that `crawler report` writes."""
+"""What --live and --metrics serve, opened for a command; and the page of a job for `crawler report`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -12,6 +13,9 @@ from .._distribution import install_command
 if TYPE_CHECKING:
     from ..job.view import JobView
     from ..portal.live_page import LivePage
+    from ..portal.scheduler_metrics import SchedulerMetricsServer
+
+Server = TypeVar("Server")
 
 _EXTRA = f"needs the extra portal: {install_command('portal')}"
 
@@ -22,11 +26,24 @@ def open_live_page(port: int) -> LivePage:
         from ..portal.live_page import LivePage
     except ImportError as error:
         raise click.UsageError(f"--live {_EXTRA} ({error.name} is missing)") from None
+    return _opened("--live", LivePage, port, "none")
+
+
+def open_metrics(port: int) -> SchedulerMetricsServer:
+    """Return the metrics of a scheduler on *port*, as open_live_page() does."""
     try:
-        return LivePage(port)
+        from ..portal.scheduler_metrics import SchedulerMetricsServer
+    except ImportError as error:
+        raise click.UsageError(f"--metrics {_EXTRA} ({error.name} is missing)") from None
+    return _opened("--metrics", SchedulerMetricsServer, port, "0")
+
+
+def _opened(option: str, server: Callable[[int], Server], port: int, free: str) -> Server:
+    try:
+        return server(port)
     except OSError as error:
         raise click.UsageError(
-            f"--live cannot use port {port}: {error.strerror}; name another, or none for a free one"
+            f"{option} cannot use port {port}: {error.strerror}; name another, or {free} for a free one"
         ) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from ..data import Link, Links, Request
 from ..frontier import Taken
 from ..frontier.contract import ShardContract
 from ..serialization import request_from_dict
-from .batch import SealedBatch
+from .batch import SealedBatch, links_in
 from .blob import unpack
 from .journal import OTHER_SHARD, ClusterJournal
 from .shards import ShardMap
@@ -88,23 +89,33 @@ class ActiveShard:
             return self.frontier.admit_guest(found)
         return self.frontier.admit(found, page, is_awaited=is_awaited)
 
-    def receive(self, entry: str, blob: bytes) -> None:
-        """Let in what an *entry* of its inbox has, and note in the same step that it was read."""
-        for what in unpack(blob):
-            if isinstance(what, list):
-                depth, found_on, urls = what
-                self.frontier.admit_many(Links(urls, depth, found_on))
-            elif "strike" in what:
-                self.journal.struck(Strike(*what["strike"]))
-            elif "ask" in what:
-                self.on_ask(*what["ask"])
-            elif "hop" in what:
-                self.frontier.move_in(request_from_dict(what["hop"]))
-            else:
-                self.frontier.admit(request_from_dict(what["request"]))
+    def receive(self, entry: str, blob: bytes) -> Counter[str]:
+        """
+        Let in what an *entry* of its inbox has, and note in the same step that it was read.
+
+        Return how many of its links were admitted, and how many turned away.
+        """
+        parts, before = unpack(blob), self.frontier.view.counts().admitted
+        for what in parts:
+            self._let_in(what)
+        admitted = self.frontier.view.counts().admitted - before
         self.journal.read(entry, len(blob))
         self.read.append(entry)
         self.last_read = entry
+        return Counter(admitted=admitted, turned_away=sum(map(links_in, parts)) - admitted)
+
+    def _let_in(self, what: Any) -> None:
+        if isinstance(what, list):
+            depth, found_on, urls = what
+            self.frontier.admit_many(Links(urls, depth, found_on))
+        elif "strike" in what:
+            self.journal.struck(Strike(*what["strike"]))
+        elif "ask" in what:
+            self.on_ask(*what["ask"])
+        elif "hop" in what:
+            self.frontier.move_in(request_from_dict(what["hop"]))
+        else:
+            self.frontier.admit(request_from_dict(what["request"]))
 
     def seal(self) -> SealedBatch:
         """Return the next batch as it is sent."""

@@ -77,11 +77,19 @@ class SealedBatch:
         self.keep_from = batch.keep_from
         self.rows = pack(batch.rows)
         self.sent = batch.sent()
+        self.links_sent = sum(links_in(what) for some in self.sent.values() for what in some)
         self.log = batch.log
         self.args = [
             *(shard, token, seq, self.rows, batch.keep_from, batch.inbox_bytes, self.pending),
             as_text(counts),
         ]
+
+
+def links_in(what: Any) -> int:
+    """Return how many links are in a part of an inbox entry: those of a page, a request, or none."""
+    if isinstance(what, list):
+        return len(what[2])
+    return int("request" in what or "hop" in what)
 
 
 def check_counts(shard: int, counts: Mapping[str, Any], outstanding: int) -> None:

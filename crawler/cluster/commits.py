@@ -12,6 +12,7 @@ from gevent.event import Event
 from gevent.lock import Semaphore
 
 from ..errors import ClusterError, CrawlerError
+from ..frontier.durable.durations import Durations
 from .active_shard import ActiveShard, has_enough
 from .batch import SealedBatch
 from .blob import pack, pack_texts
@@ -102,6 +103,9 @@ class ClusterCommits:
         self.has_space = Event()
         self.has_space.set()
         self.failure: CrawlerError | None = None
+        #: How many links are in the inboxes of other shards, or were.
+        self.links_sent = 0
+        self._durations = Durations()
         self._server = server
         self._shards = shards
         self._drop = drop
@@ -115,6 +119,10 @@ class ClusterCommits:
         self._unwritten_bytes = 0
         self._closing = False
         self._writing = gevent.spawn(self._write_calls)
+
+    def measured(self) -> dict[str, Any]:
+        """Return how long commits took, and how many ended pages wait for the next one."""
+        return {"target": "redis", "uncommitted": self._unwritten} | self._durations.figures()
 
     def changed(self, size: int) -> None:
         """Have the batches sent soon; one more page of *size* bytes has ended, unless that is 0."""
@@ -199,6 +207,10 @@ class ClusterCommits:
     def _send(self, call: Call) -> None:
         if not call.batches and self.has_space.is_set():
             return
+        with self._durations.measured():
+            self._send_until_answered(call)
+
+    def _send_until_answered(self, call: Call) -> None:
         while True:
             looks = call.may_finish or not self.has_space.is_set()
             names, args = call.keys_and_args(
@@ -229,6 +241,7 @@ class ClusterCommits:
 
     def _answered(self, call: Call, status: bytes | None, full: int) -> None:
         for number, batch in call.batches.items():
+            self.links_sent += batch.links_sent
             shard = self._shards.get(number)
             if shard is not None and shard.token == batch.token:
                 shard.answered(batch)

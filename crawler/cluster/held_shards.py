@@ -56,6 +56,8 @@ class HeldShards:
         self.on_load: Callable[[ActiveShard], object] = bool
         self.on_forget: Callable[[ActiveShard], object] = bool
         self.maker: ShardMaker
+        #: How many shards were another's when this process wrote to them, or renewed their leases.
+        self.fenced = 0
         self._server = server
         self._record = record
         self._leases = leases
@@ -119,6 +121,7 @@ class HeldShards:
         """Let go of a shard that another has now; what was being analysed may be the cause."""
         marks = [one.journal.marks.marks for one in self.active.values()]
         is_alone = sum(map(len, marks)) == 1
+        self.fenced += 1
         self.strike([Strike(mark, is_alone) for mark in shard.journal.marks.marks])
         self._give_up(shard)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -38,6 +39,8 @@ class Inboxes:
         on_change: Callable[[], object],
         on_caught_up: Callable[[], object],
     ) -> None:
+        #: How many links were admitted, and how many turned away.
+        self.received: Counter[str] = Counter(admitted=0, turned_away=0)
         self._server = server
         self._shards = shards
         self._on_change = on_change
@@ -83,14 +86,13 @@ class Inboxes:
             self._last_change = entry.decode()
             self._on_change()
         for name, some in found.items():
-            _receive(asked[name], some)
+            self._receive(asked[name], some)
         for shard in behind:
             if len(found.get(names[shard.number].encode(), ())) < _COUNT:
                 shard.is_caught_up = True
                 self._on_caught_up()
 
-
-def _receive(shard: ActiveShard, entries: Iterable[Any]) -> None:
-    for entry, fields in entries:
-        if not shard.is_dropped:
-            shard.receive(entry.decode(), fields[b"links"])
+    def _receive(self, shard: ActiveShard, entries: Iterable[Any]) -> None:
+        for entry, fields in entries:
+            if not shard.is_dropped:
+                self.received.update(shard.receive(entry.decode(), fields[b"links"]))

@@ -43,6 +43,9 @@ class _Proof:
     def __init__(self, ttl: float, on_silence: Callable[[], object]) -> None:
         self._lasts = ttl - min(_MARGIN, ttl * _MARGIN_SHARE)
         self._on_silence = on_silence
+        #: How often it was over, and renewed afterwards.
+        self.rejoins = 0
+        self._is_over = False
         #: When the last renewal was sent that was answered.
         self._sent = 0.0
         self._is_renewed = Event()
@@ -54,6 +57,8 @@ class _Proof:
 
     def renew(self, sent: float) -> None:
         self._sent = sent
+        self.rejoins += self._is_over
+        self._is_over = False
         self._is_renewed.set()
 
     def close(self) -> None:
@@ -65,6 +70,7 @@ class _Proof:
             self._is_renewed.wait()
             while (seconds := self.seconds) > 0.0:
                 gevent.sleep(seconds)
+            self._is_over = True
             self._on_silence()
 
 
@@ -115,8 +121,9 @@ class LeaseKeeper:
         self._offset = 0.0
         self._is_closing = False
         self._claiming = Semaphore()
+        times = server.durations["renew"]
         self._renewals = Renewals(
-            server.url, record.keys, record.ttl, self._renewal_args, self._renewed
+            server.url, record.keys, record.ttl, self._renewal_args, self._renewed, times
         )
 
     def now(self) -> float:
@@ -127,6 +134,11 @@ class LeaseKeeper:
     def is_proved(self) -> bool:
         """Whether the leases of this process cannot have run out yet."""
         return self._proof.seconds > 0.0
+
+    @property
+    def rejoins(self) -> int:
+        """How often this process went on after its leases might have run out."""
+        return self._proof.rejoins
 
     def claim_no_more(self) -> None:
         """End with the claim that is under way: what it gets is then given back with the others."""

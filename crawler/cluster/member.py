@@ -154,7 +154,7 @@ class Member:
         """Do nothing: each shard has its counts."""
 
     def commit_figures(self) -> dict[str, Any]:
-        return {}
+        return self.held.commits.measured() if hasattr(self, "held") else {}
 
     # -- inside -------------------------------------------------------------------------------
 

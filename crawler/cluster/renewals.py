@@ -12,6 +12,7 @@ from gevent.event import Event
 from gevent.threadpool import ThreadPool
 
 from ..errors import ClusterError, RedisAway
+from ..frontier.durable.durations import Durations
 from .keys import Keys
 from .leases import Renewal
 from .redis import connect, errors_of
@@ -39,6 +40,7 @@ class Renewals:
     So a callback that computes for long costs no lease. Each answer is given to *on_answer* in
     the hub, with the time at which the renewal was sent; None stands for a connection that was
     interrupted. *args* returns the id, the figures and the tokens; the thread calls it.
+    *durations* get how long each call took.
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class Renewals:
         ttl: float,
         args: Callable[[], tuple[str, str, list[str]]],
         on_answer: Callable[[Renewal | None, float], object],
+        durations: Durations,
     ) -> None:
         self._url = url
+        self._durations = durations
         self._keys = keys
         self._ttl = ttl
         self._args = args
@@ -114,7 +118,7 @@ class Renewals:
         name, figures, tokens = self._args()
         keys, sent = self._keys, boot_time()
         try:
-            with errors_of(self._url):
+            with errors_of(self._url), self._durations.measured():
                 names = [keys.job, keys.here, keys.changes, *keys.leases]
                 ttl = int(self._ttl) + 1
                 answer = SCRIPTS.call(client, "renew", names, name, ttl, figures, *tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from gevent.lock import Semaphore
 
 from ..credentials import hide_passwords
 from ..errors import ClusterError, RedisAway
+from ..frontier.durable.durations import Durations
 from .blob import pack
 from .keys import Keys
 from .redis import connect, errors_of
@@ -42,6 +44,8 @@ class Server:
         self.life = ""
         #: Since when the server has not answered, by time.time(); None if it answers.
         self.away_since: float | None = None
+        #: How long the calls of each script took, answered or not.
+        self.durations: defaultdict[str, Durations] = defaultdict(Durations)
         self.client = connect(url)
         self._is_ended = is_ended
         #: One command at a time.
@@ -49,7 +53,7 @@ class Server:
 
     def call(self, script: str, keys: list[str], *args: Any) -> Any:
         """Return the answer of a script; raise RedisAway if there was none."""
-        with self._turn, errors_of(self.url):
+        with self._turn, errors_of(self.url), self.durations[script].measured():
             return SCRIPTS.call(self.client, script, keys, *args)
 
     def ask(self, function: Callable[[Any], Any]) -> Any:

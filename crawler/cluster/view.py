@@ -9,6 +9,7 @@ from typing import Any
 
 from ..frontier import HostFigures, Taken, UrlCounts
 from ..frontier.contract import ShardView
+from ..frontier.hosts.host import HOST_STATES
 
 
 class ClusterView:
@@ -56,7 +57,7 @@ class ClusterView:
         return heapq.nsmallest(most, all_hosts, key=lambda h: (-h.queued - h.in_flight, h.host))
 
     def host_states(self) -> Counter[str]:
-        states: Counter[str] = Counter()
+        states = Counter(dict.fromkeys(HOST_STATES, 0))
         for view in self._views:
             states.update(view.host_states())
         return states

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 
 from .._distribution import __version__
 from ..frontier import UrlCounts
-from ..frontier.durable.commit_times import COMMIT_BOUNDS
+from ..frontier.durable.durations import DURATION_BOUNDS
 from ..report.queue_figures import QueueFigures
 from ..scheduler.meter import LATENCY_BOUNDS
 
@@ -35,11 +35,11 @@ class Crawl(NamedTuple):
     """
     A crawl by the name of its job; *summary* has the names of Summary.to_dict(), or is empty.
 
-    *hosts* is the number of them by state, if the crawl goes on.
+    *urls* is None for a part of a crawl. *hosts* is the number of them by state, if it goes on.
     """
 
     job: str
-    urls: UrlCounts
+    urls: UrlCounts | None
     summary: Mapping[str, Any]
     hosts: Mapping[str, int] = {}
 
@@ -74,6 +74,8 @@ class CrawlMetrics:
         urls = CounterMetricFamily("crawler_urls", "URLs that are over.", labels=labels)
         pending = GaugeMetricFamily("crawler_urls_pending", "URLs left.", labels=("job",))
         for job, counts, *_ in self._crawls:
+            if counts is None:
+                continue
             queue = QueueFigures.of(counts)
             urls.add_metric((job, "done", ""), queue.success)
             pending.add_metric((job,), queue.left)
@@ -124,9 +126,7 @@ class CrawlMetrics:
         )
         for job, _, summary, _ in self._with_summary:
             if found := summary.get("commits"):
-                bounds = [*map(str, COMMIT_BOUNDS[:-1]), "+Inf"]
-                buckets = list(zip(bounds, accumulate(found["numbers"]), strict=True))
-                durations.add_metric((job, found["target"]), buckets, found["seconds"])
+                durations.add_metric((job, found["target"]), buckets_of(found), found["seconds"])
                 uncommitted.add_metric((job,), found["uncommitted"])
         yield durations
         yield uncommitted
@@ -143,6 +143,12 @@ class CrawlMetrics:
 
     def _total(self, name: str, text: str, field: str) -> Metric:
         return self._counts(name, text, "", lambda summary: Counter({"": summary[field]}))
+
+
+def buckets_of(durations: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the buckets of a histogram of the figures of Durations."""
+    bounds = [*map(str, DURATION_BOUNDS[:-1]), "+Inf"]
+    return list(zip(bounds, accumulate(durations["numbers"]), strict=True))
 
 
 def _code_classes(summary: Mapping[str, Any]) -> Counter[str]:

@@ -116,6 +116,7 @@ def test_a_full_server_refuses_the_whole_call(two):
     """Also what would make room there, such as trimming an inbox: the rows that it has are in this call."""
     two.shards[1].journal.send(0, [1, "http://a.test/", [page(0, two, "x").url]])
     two.commits.write()
+    assert two.commits.links_sent == 1
     two.receive(0)
     client = two.client
     before = dump(two)

@@ -86,4 +86,6 @@ def test_a_transfer_is_closed_when_its_shard_may_be_lost(server, client, record,
     result.wait()
 
     assert [hit.path for hit in site.requests][:2] == ["/page/0"] * 2
+    counted = member.leases.rejoins if lose is no_answers else member.held.fenced
+    assert counted > 0
     is_whole(client, record, site)

@@ -7,6 +7,7 @@ from gevent.monkey import get_original
 
 from crawler.cluster.keys import Keys
 from crawler.cluster.renewals import Renewals
+from crawler.frontier.durable.durations import Durations
 
 sleep = get_original("time", "sleep")
 
@@ -25,7 +26,7 @@ def test_the_thread_has_left_its_hub_when_the_renewals_are_closed(tmp_path):
         return "me", "{}", ["", "", ""]
 
     url = f"unix://{tmp_path}/nobody-listens"
-    renewals = Renewals(url, Keys("job", 2), 1.0, args, lambda *_: answered.set())
+    renewals = Renewals(url, Keys("job", 2), 1.0, args, lambda *_: answered.set(), Durations())
     answered.wait()
     renewals.close()
     assert hubs() <= before

@@ -12,7 +12,7 @@ from gevent.lock import Semaphore
 
 from ...errors import JobError
 from .batch import Batch
-from .commit_times import CommitTimes
+from .durations import Durations
 from .store import Store
 
 #: Seconds and steps of requests after which a group is committed, whichever comes first.
@@ -69,7 +69,7 @@ class GroupCommit:
         self.on_failure: Callable[[JobError], object] = str
         self.failure: JobError | None = None
         self._store = store
-        self._times = CommitTimes()
+        self._times = Durations()
         self._notes: dict[str, Any] = {}
         self._turn = Semaphore()
         self._due = Event()

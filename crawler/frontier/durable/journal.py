@@ -174,7 +174,7 @@ class CrawlJournal(Protocol):
         """Commit the figures of this moment."""
 
     def commit_figures(self) -> dict[str, Any]:
-        """Return the figures of commits for a summary: see CommitTimes; {} if there are none."""
+        """Return the figures of commits for a summary: see Durations; {} if there are none."""
 
 
 class NullJournal:

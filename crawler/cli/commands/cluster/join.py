@@ -32,6 +32,12 @@ from .options import redis_option
     type=click.Path(file_okay=False),
     help="Where it is noted which pages are under analysis.  [default: below ./crawls]",
 )
+@click.option(
+    "--metrics",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve metrics for Prometheus on this port of 127.0.0.1; 0 is a free one.",
+)
 @redis_option
 @common_options
 def join(
@@ -41,6 +47,7 @@ def join(
     assigned: Sequence[str],
     schedulers: int,
     folder: str | None,
+    metrics: int | None,
     redis_url: str,
 ) -> None:
     """Work on a job until it is finished.
@@ -56,10 +63,12 @@ def join(
     if schedulers == 1:
         from ...cluster_crawl import RESTART, join_and_work
 
-        code = join_and_work(redis_url, name, what, arguments, assigned, folder)
+        code = join_and_work(redis_url, name, what, arguments, assigned, folder, metrics)
         if code == RESTART:
             start_again()
         sys.exit(code)
+    if metrics is not None:
+        raise click.UsageError("--metrics is for one scheduler: start each with a port of its own")
     from ...cluster_processes import Schedulers, command_of
 
     command = command_of(name, what, arguments, assigned, folder)

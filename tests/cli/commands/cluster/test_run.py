@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from urllib.request import urlopen
 
 import click
 import pytest
@@ -156,7 +157,11 @@ def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
     site.pages["/page/20"] = Reply(200, body='<a href="/page/20?again">.</a>', delay=3)
     redis = ("--redis", server.url)
     crawler("cluster", "start", "tree.py", "--job", "t", "--ttl", "600", *redis, cwd=tmp_path)
-    with started("cluster", "join", "t", "tree.py", *redis, cwd=tmp_path) as process:
+    join = ("cluster", "join", "t", "tree.py", "--metrics", "0", *redis)
+    with started(*join, cwd=tmp_path) as process:
+        url = next(line.split()[1] for line in process.stderr if line.startswith("metrics: http"))
+        with urlopen(url, timeout=120) as metrics:
+            assert b'crawler_links_sent_total{job="t"}' in metrics.read()
         [first] = schedulers_when(server, lambda ids: len(ids) == 1)
         asked = crawler("cluster", "restart", "t", *redis, cwd=tmp_path)
         [second] = schedulers_when(server, lambda ids: len(ids) == 1 and first not in ids)
@@ -165,6 +170,7 @@ def test_a_scheduler_that_is_asked_to_restart_is_a_new_one_of_the_same_command(
 
     assert process.returncode == 0, errors
     assert "is restarted" in asked.stderr
+    assert "metrics: http" in errors
     # The same process, with another program in it.
     assert (
         first.split(":")[:2] == second.split(":")[:2] == [*first.split(":")[:1], str(process.pid)]
