@@ -20,7 +20,7 @@ from .scripts import SCRIPTS
 from .server_check import findings, server_facts
 
 #: Shards of a scheduler, where all of them are known: each costs a little with every commit.
-SHARDS_EACH = 8
+SHARDS_EACH = 4
 #: What a job can be asked, and the status that it has then; a restart keeps its status.
 COMMANDS = {"pause": "paused", "resume": "running", "restart": "", "stop": "stopped"}
 
