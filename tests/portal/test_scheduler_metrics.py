@@ -38,6 +38,8 @@ def found():
         metrics.follow(result.scheduler, member)
         assert request(metrics.url.replace("/metrics", "/other")).status == 404
         assert request(metrics.url.replace(metrics._token, "x" * 32)).status == 403
+        bearer = {"Authorization": f"Bearer {metrics._token}"}
+        assert request(metrics.url.replace(f"{metrics._token}/", ""), **bearer).status == 200
         result.wait()
         return samples(request(metrics.url).text)
 

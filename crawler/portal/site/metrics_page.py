@@ -15,7 +15,7 @@ from ..projects.builds import Builds
 from ..runs.cluster_jobs import ClusterJob, ClusterJobs
 from ..runs.run_view import RunView
 from ..runs.runner import Runner
-from ..store.runs import Run, Runs
+from ..store.runs import STATES, Run, Runs
 from .lookup import shown
 from .visitor import Route
 
@@ -58,8 +58,9 @@ class _RunStates:
 
     def collect(self) -> Iterator[Metric]:
         metric = GaugeMetricFamily("crawler_portal_runs", "Runs in a state.", labels=("state",))
-        for state, number in self._runs.states().items():
-            metric.add_metric((state,), number)
+        states = self._runs.states()
+        for state in STATES:
+            metric.add_metric((state,), states.get(state, 0))
         yield metric
 
 
