@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 from ..errors import JobError, StateError
 from ..job.view import Story
 from .access import HEADERS
+from .host_delay import HostDelay
 from .live_run import LiveRun
 from .metrics import CONTENT_TYPE, Crawl, CrawlMetrics, metrics_text
 from .rendering import render, sections, static, why_page
@@ -40,6 +41,7 @@ def live_app(run: LiveRun, updates: Updates) -> Flask:
         app.add_url_rule(rule, rule, answer, methods=["GET"])
     for name in ("pause", "resume", "stop"):
         app.add_url_rule(f"/{name}", name, pages.command, methods=["POST"], defaults={"name": name})
+    app.add_url_rule("/delay", "delay", pages.delay, methods=["POST"])
     return app
 
 
@@ -85,6 +87,14 @@ class _Pages:
 
     def command(self, name: str) -> Response:
         self._commands[name]()
+        return redirect("./", 303)
+
+    def delay(self) -> Response:
+        try:
+            given = HostDelay.of(request.form.get("host", ""), request.form.get("seconds", ""))
+        except ValueError as error:
+            abort(400, f"{error}.")
+        self._run.set_delay(given)
         return redirect("./", 303)
 
     def _asked(self) -> tuple[str, list[Story]]:

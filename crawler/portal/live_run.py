@@ -12,6 +12,7 @@ from ..job.view import JobView, Story
 from ..report.progress import Moment, Progress
 from ..scheduler import Scheduler, Summary
 from .figures import RunFigures, of_moment
+from .host_delay import HostDelay
 from .records import RecentRecords
 
 
@@ -59,6 +60,10 @@ class LiveRun:
 
     def resume(self) -> None:
         self._scheduler.resume()
+        self._renew()
+
+    def set_delay(self, delay: HostDelay) -> None:
+        self._scheduler.set_delay(delay.host, delay.seconds)
         self._renew()
 
     def _renew(self) -> None:

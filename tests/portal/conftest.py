@@ -39,13 +39,13 @@ class Hostile(Spider):
         yield from response.links()
 
 
-def request(url, method="GET", **headers):
+def request(url, method="GET", body=None, **headers):
     """Send one request as any program might; return status, header fields and text."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     try:
-        connection.request(method, target, headers=headers)
+        connection.request(method, target, body, headers)
         answer = connection.getresponse()
         return SimpleNamespace(
             status=answer.status, headers=answer.headers, text=answer.read().decode()

@@ -17,7 +17,7 @@ ROUTES = [
     "icon.svg",
     "nothing",
 ]
-COMMANDS = ["pause", "resume", "stop"]
+COMMANDS = ["pause", "resume", "stop", "delay"]
 
 
 def routes_of(live):

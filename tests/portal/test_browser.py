@@ -77,6 +77,10 @@ def test_the_page_needs_no_script(live, site, browser):
     tab.reload()
 
     assert tab.locator("#status .state").inner_text() == "paused"
+    tab.get_by_label("Host", exact=True).fill("127.0.0.1")
+    tab.get_by_label("Seconds").fill("7.5")
+    tab.get_by_role("button", name="Set the delay").click()
+    assert [host.delay for host in live.result.scheduler.hosts()] == [7.5]
     tab.get_by_text("Stop…").click()
     tab.get_by_role("button", name="Stop the crawl").click()
     assert live.stopped.is_set()

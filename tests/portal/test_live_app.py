@@ -1,8 +1,11 @@
 import json
+from urllib.parse import urlencode
 
 import gevent
 
 from .conftest import HOSTILE, request, story_of
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def figures(live):
@@ -30,6 +33,27 @@ def test_pause_and_resume_reach_the_crawl(live):
     assert live.result.summary.paused
     assert request(live.url + "resume", "POST").status == 303
     assert not live.result.summary.paused
+
+
+def set_delay(live, **form):
+    return request(live.url + "delay", "POST", body=urlencode(form), **FORM)
+
+
+def test_the_delay_of_a_host_is_set(live):
+    assert set_delay(live, host="127.0.0.1:80", seconds="7.5").status == 303
+
+    [host] = live.result.scheduler.hosts()
+    assert (host.host, host.delay) == ("127.0.0.1", 7.5)
+
+
+def test_a_wrong_delay_is_refused_in_words(live):
+    for form in ({"host": HOSTILE, "seconds": "1"}, {"host": "a.test", "seconds": HOSTILE}, {}):
+        answer = set_delay(live, **form)
+        assert answer.status == 400
+        assert "<img" not in answer.text
+    assert "0 to 86400 seconds" in set_delay(live, host="a.test", seconds="-1").text
+
+    assert [host.host for host in live.result.scheduler.hosts()] == ["127.0.0.1"]
 
 
 def test_stop_asks_the_command_to_stop(live):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import time
+from types import MappingProxyType
 
 from ...errors import StateError
+from ..host_delay import HostDelay
 from ..store.database import Database
 from ..store.runs import CONTINUED, Run, Runs, Start
 from ..store.tasks import Tasks
@@ -52,13 +54,26 @@ class Steering:
         """Start the job of a run that is over again from nothing; its records are replaced."""
         return self._start(run, who, Start("fresh"))
 
+    def set_delay(self, run: Run, who: str, host: str, seconds: str | float) -> int:
+        """
+        Leave *seconds* between two requests of a run to *host* until the run ends.
+
+        Raise ValueError, which says what is wrong with them.
+        """
+        delay = HostDelay.of(host, seconds)
+        if run.state != "running":
+            raise StateError("only a run that goes on has delays")
+        what = f"set the delay of {delay.host} to {delay.seconds:g} s in {self._runs.name(run)}"
+        self._database.audit(self._clock(), who, f"asked to {what}")
+        return self._send("delay", run, {"host": delay.host, "seconds": repr(delay.seconds)})
+
     def _start(self, run: Run, who: str, start: Start) -> int:
         if any(other.job == run.job for other in self._runs.active()):
             raise StateError("a run of this job goes on or waits: stop it first")
         return self._again(run, who, start)
 
-    def _send(self, command: str, run: Run) -> int:
-        if not LiveClient(self._runner.process(run)).post(command):
+    def _send(self, command: str, run: Run, form: Mapping[str, str] = MappingProxyType({})) -> int:
+        if not LiveClient(self._runner.process(run)).post(command, form):
             raise StateError(f"the run does not answer to {command}; it may have ended")
         return run.id
 

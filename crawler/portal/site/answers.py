@@ -71,6 +71,16 @@ class RetryGiven:
 
 
 @dataclass(frozen=True)
+class DelayGiven:
+    """The *seconds*, 0 to 86400, between two requests to a *host* such as example.org."""
+
+    __pydantic_config__ = _STRICT
+
+    host: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class TaskAnswer:
     """A task, with its next times in UTC."""
 

@@ -14,7 +14,7 @@ from ..runs.steering import COMMANDS, Steering
 from ..store.database import Database
 from ..store.runs import Run, Runs
 from ..store.tasks import Tasks
-from .answers import RetryGiven, RunAnswer
+from .answers import DelayGiven, RetryGiven, RunAnswer
 from .api_input import Invalid, answer, read_body
 from .lookup import lookup
 from .visitor import Route, session
@@ -26,6 +26,7 @@ _TEXTS = {
     "stop": "Finish what is in flight, and end; resume continues.",
     "retry-failed": "Fetch again what has failed in the job of a run that is over, with a new run.",
     "afresh": "Start the job of a run that is over from nothing; its state and records are deleted.",
+    "delay": "Leave seconds between two requests of a run that goes on to a host.",
 }
 
 
@@ -39,6 +40,7 @@ class CommandApi:
             *(self._route(name, partial(self.steer, name)) for name in COMMANDS),
             self._route("retry-failed", self.retry_failed, body=RetryGiven),
             self._route("afresh", self.afresh),
+            self._route("delay", self.delay, body=DelayGiven),
         ]
 
     def steer(self, command: str, run: int) -> Response:
@@ -50,6 +52,10 @@ class CommandApi:
 
     def afresh(self, run: int) -> Response:
         return self._done(lookup(self._runs, run), self._steering.afresh)
+
+    def delay(self, run: int) -> Response:
+        found, given = lookup(self._runs, run), read_body(DelayGiven)
+        return self._done(found, self._steering.set_delay, given.host, given.seconds)
 
     def _done(self, run: Run, command: Callable[..., int], *given: Any) -> Response:
         """Give a command to a run, and answer with the run that comes of it."""

@@ -26,6 +26,7 @@ class RunCommands:
             **{name: partial(self.steer, name) for name in COMMANDS},
             "retry-failed": self.retry_failed,
             "afresh": self.afresh,
+            "delay": self.delay,
         }
         return [
             Route(f"/runs/<int:run>/{name}", "POST", page, "operator")
@@ -43,6 +44,10 @@ class RunCommands:
         if request.form.get("sure") != "yes":
             raise BadRequest("Nothing was started: the box that says you are sure was not ticked.")
         return self._do(run, self._steering.afresh)
+
+    def delay(self, run: int) -> Response:
+        given = [request.form.get(name, "") for name in ("host", "seconds")]
+        return self._do(run, self._steering.set_delay, *given)
 
     def _do(self, run: int, command: Callable[..., int], *given: str) -> Response:
         """Give a command to a run, and show the run that comes of it."""

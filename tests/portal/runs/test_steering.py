@@ -111,3 +111,20 @@ def test_a_run_that_continues_does_not_start_over_again(database, steering, run)
     again = Runs(database).find(steering.do("resume", over, "bob"))
 
     assert (again.job, again.start) == (run.job, "")
+
+
+def test_only_a_run_that_goes_on_has_delays(database, steering, run):
+    with pytest.raises(StateError, match="goes on"):
+        steering.set_delay(run, "bob", "a.test", "2")
+    Runs(database).begin(run, 2.0)
+    running = Runs(database).find(run.id)
+    with pytest.raises(ValueError, match="not a host"):
+        steering.set_delay(running, "bob", "<img>", "2")
+    rows = database.rows("SELECT what FROM audit WHERE what LIKE '%delay%'")
+    assert rows == []
+
+    with pytest.raises(StateError, match="does not answer"):
+        steering.set_delay(running, "bob", "A.test", "2.5")
+
+    row = database.rows("SELECT who, what FROM audit")[-1]
+    assert tuple(row) == ("bob", "asked to set the delay of a.test to 2.5 s in t #1")

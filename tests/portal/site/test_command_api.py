@@ -38,3 +38,13 @@ def test_a_job_starts_over(portal, task, program):
 
     assert (again["job"], again["state"], again["start"]) == (1, "queued", "fresh")
     assert program("runs/1/afresh", "POST").status == 409
+
+
+def test_a_run_that_waits_has_no_delays(task, program):
+    program(f"tasks/{task}/run", "POST")
+
+    good = {"host": "a.test", "seconds": 2}
+    assert program("runs/1/delay", "POST", given=good).status == 409
+    assert program("runs/1/delay", "POST", "read", given=good).status == 403
+    for wrong in ({"host": "a b"}, {"seconds": -1}, {"seconds": "soon"}, {"url": "x"}):
+        assert program("runs/1/delay", "POST", given=good | wrong).status == 422

@@ -63,6 +63,7 @@ def bodies(schema, shared):
         items = schema.get("items")
         return st.lists(bodies(items, shared) if items else ANYTHING, max_size=3)
     kinds = {"string": TEXTS, "boolean": st.booleans(), "integer": st.integers()}
+    kinds["number"] = st.floats()
     return kinds.get(schema["type"], st.none())
 
 

@@ -2,6 +2,9 @@
 
 import json
 
+import gevent
+from gevent.event import Event
+
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite, Reply
@@ -68,3 +71,38 @@ def test_a_job_starts_over_if_it_is_asked_twice(portal, operator, viewer):
     records = viewer.ask("/runs/2/output").text.splitlines()
     assert [json.loads(one)["url"] for one in records] == [site.url("/"), site.url("/a")]
     assert ", afresh" in viewer.ask("/runs/2/").text
+
+
+def test_the_delay_of_a_host_is_set_in_a_run_that_goes_on(portal, operator, viewer, program):
+    tasks, runs, release = Tasks(portal._database), Runs(portal._database), Event()
+    with LoopbackSite({"/": lambda _: release.wait(120) and "<title>A</title>"}) as site:
+        number = tasks.save(Task("t", urls=(site.url(),), settings=SETTINGS), now=0, who="x")
+        run = runs.ask(tasks.find(number), now=0, who="anna")
+        with gevent.Timeout(120):
+            while not site.requests:
+                gevent.sleep(0.05)
+        assert 'action="delay"' in operator.ask("/runs/1/").text
+        assert 'action="delay"' not in viewer.ask("/runs/1/").text
+
+        good = {"host": "127.0.0.1", "seconds": "7.5"}
+        assert operator.post("/runs/1/delay", {"host": "<img>", "seconds": "1"}).status == 400
+        assert operator.post("/runs/1/delay", good).headers["Location"] == "/runs/1/"
+        with gevent.Timeout(120):
+            while delays(viewer) != [7.5]:
+                gevent.sleep(0.1)
+        assert program("runs/1/delay", "POST", given=good | {"seconds": 0}).status == 200
+        with gevent.Timeout(120):
+            while delays(viewer) != [0]:
+                gevent.sleep(0.1)
+        release.set()
+        wait_for(portal, run)
+
+    assert operator.post("/runs/1/delay", good).status == 409
+    done = [row["what"] for row in portal._database.rows("SELECT what FROM audit")]
+    assert "asked to set the delay of 127.0.0.1 to 7.5 s in t #1" in done
+
+
+def delays(client):
+    """Return the delays of the hosts that the page of the run has shown last."""
+    figures = json.loads(client.ask("/api/v1/runs/1/figures").text)
+    return [host["delay"] for host in figures["hosts"]]

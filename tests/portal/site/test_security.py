@@ -170,7 +170,17 @@ CHANGES = {
     "/alarms/1/seen": {},
 }
 #: They steer a process or a cluster, or are of the session that asks.
-OTHERS = ("/pause", "/restart", "/login", "/logout", "/setup", "/hooks/", "/cluster/", "/api/")
+OTHERS = (
+    "/pause",
+    "/delay",
+    "/restart",
+    "/login",
+    "/logout",
+    "/setup",
+    "/hooks/",
+    "/cluster/",
+    "/api/",
+)
 
 
 def test_the_list_of_changes_is_whole(portal):
