@@ -11,6 +11,7 @@ ROUTES = [
     "why?url=x",
     "metrics",
     "api/v1/figures",
+    "api/v1/hosts",
     "api/v1/why?url=x",
     "style.css",
     "live.js",
