@@ -1,9 +1,11 @@
 import hashlib
 import hmac
 import json
+from urllib.parse import urlsplit
 
 import gevent
 import pytest
+from gevent import socket
 
 from ..conftest import HOSTILE
 from ..projects.conftest import SPIDER, Repository
@@ -105,6 +107,30 @@ def test_an_unsigned_webhook_does_nothing(portal, stranger, shop, repository):
     assert stranger.ask("/hooks/shop", "POST").status == 403
     assert stranger.ask("/hooks/other", "POST").status == 403
     assert hook(stranger, portal, shop, body=b"x" * (1 << 20) + b"x").status == 413
+
+    assert portal.builds.versions.of_project(shop.id) == []
+    assert portal.builds.projects.deliveries(shop) == []
+
+
+def cut_hook(portal, **headers):
+    """Send a delivery of which the connection breaks off half; return the status of the answer."""
+    parts, lines = urlsplit(portal.url), [f"{name}: {value}" for name, value in headers.items()]
+    head = ["POST /hooks/shop HTTP/1.1", f"Host: {parts.netloc}", "Content-Length: 4", *lines]
+    with socket.create_connection((parts.hostname, parts.port), timeout=120) as connection:
+        connection.sendall("\r\n".join([*head, "", "{}"]).encode())
+        connection.shutdown(socket.SHUT_WR)
+        return int(connection.recv(4096).split()[1])
+
+
+def test_a_delivery_that_is_cut_short_does_nothing(portal, shop, repository):
+    repository.tag("release/shop/1.0", {"shop.py": SPIDER})
+    secret = portal.builds.projects.hook_secret(shop)
+    for body in (b"{}", b"{  }"):
+        signature = hmac.new(secret.encode(), body, "sha256").hexdigest()
+        signed = {"X-Hub-Signature-256": f"sha256={signature}", "X-GitHub-Delivery": "d1"}
+        assert 400 <= cut_hook(portal, **signed) < 500
+    with_token = {"X-Gitlab-Token": secret, "X-Gitlab-Event-UUID": "d2"}
+    assert 400 <= cut_hook(portal, **with_token) < 500
 
     assert portal.builds.versions.of_project(shop.id) == []
     assert portal.builds.projects.deliveries(shop) == []
