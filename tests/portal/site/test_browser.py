@@ -84,6 +84,10 @@ def test_from_the_first_start_to_a_steered_run(portal, tab):
         expect(log.locator("#connection")).to_contain_text("The run is over")
 
     expect(tab.locator("#queue dd").nth(1)).to_have_text("121")
+    for words in ("Retry failed…", "Start afresh…"):
+        tab.get_by_text(words).click()
+        assert overhang(tab) <= 0
+        tab.get_by_text(words).click()
     assert f"crawler {__version__}" in tab.locator("footer").inner_text()
     log.get_by_label("Words").fill("title 120")
     log.get_by_role("button", name="Search").click()
