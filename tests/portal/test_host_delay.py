@@ -1,6 +1,11 @@
+from types import SimpleNamespace
+
 import pytest
 
 from crawler.portal.host_delay import HostDelay
+from crawler.portal.rendering import render
+
+from .conftest import HOSTILE, OVERRIDE
 
 
 @pytest.mark.parametrize(
@@ -19,11 +24,11 @@ def test_a_host_is_named_as_crawls_name_it(typed, host):
     assert HostDelay.of(typed, "0.5") == HostDelay(host, 0.5)
 
 
-HOSTILE = ["", " ", "a b", "a/b", "http://a.test", "x@y", "<img>", "'&", "a\u202eb", "a%2fb", "*"]
+WRONG = ["", " ", "a b", "a/b", "http://a.test", "x@y", "<img>", "'&", "a\u202eb", "a%2fb", "*"]
 
 
 @pytest.mark.parametrize(
-    "typed", [*HOSTILE, "a?b", "a#b", "a\\b", "a" * 254, "\x00", "[::1", "::x"]
+    "typed", [*WRONG, HOSTILE, "a?b", "a#b", "a\\b", "a" * 254, "\x00", "[::1", "::x"]
 )
 def test_what_is_not_a_host_is_refused(typed):
     with pytest.raises(ValueError, match="host"):
@@ -40,3 +45,13 @@ def test_a_delay_is_a_number_of_seconds(seconds):
 
 def test_a_delay_may_be_nothing_and_a_day():
     assert [HostDelay.of("a.test", seconds).seconds for seconds in ("0", 86400)] == [0.0, 86400.0]
+
+
+def test_the_hosts_that_are_offered_are_text():
+    run = SimpleNamespace(hosts=[SimpleNamespace(host=f'">{HOSTILE}{OVERRIDE}')])
+
+    text = render("delay_form.html", run=run, csrf="")
+
+    assert "&#34;&gt;&lt;script&gt;" in text
+    assert "<img" not in text
+    assert OVERRIDE not in text
