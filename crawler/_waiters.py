@@ -21,25 +21,25 @@ class Waiters:
 
     def __init__(self) -> None:
         #: Those that wait and have not been woken, the one that has waited longest first.
-        self.asleep: deque[_Sleeper] = deque()
+        self.asleep: deque[_Waiter] = deque()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait to be woken; return False after *timeout* seconds without a wake-up."""
         hub = get_hub()
-        sleeper = _Sleeper(getcurrent(), hub.loop)
-        self.asleep.append(sleeper)
+        waiter = _Waiter(getcurrent(), hub.loop)
+        self.asleep.append(waiter)
         timer = None if timeout is None else hub.loop.timer(max(0.0, timeout))
         is_woken = False
         try:
             if timer is not None:
-                timer.start(sleeper.time_is_over, update=True)
-            is_woken = hub.switch() is sleeper
+                timer.start(waiter.time_is_over, update=True)
+            is_woken = hub.switch() is waiter
         finally:
             if timer is not None:
                 timer.close()
             if not is_woken:
-                self._leave(sleeper)
-            del sleeper  # a traceback may keep this frame, and with it the greenlet that failed
+                self._leave(waiter)
+            del waiter  # a traceback may keep this frame, and with it the greenlet that failed
         return is_woken
 
     def wake(self) -> None:
@@ -51,16 +51,16 @@ class Waiters:
         while self.asleep:
             self.wake()
 
-    def _leave(self, sleeper: _Sleeper) -> None:
-        """Forget *sleeper*, which waits no longer; if it was woken, wake the next one instead."""
-        if sleeper.wake_up is None:
-            self.asleep.remove(sleeper)
+    def _leave(self, waiter: _Waiter) -> None:
+        """Forget *waiter*, which waits no longer; if it was woken, wake the next one instead."""
+        if waiter.wake_up is None:
+            self.asleep.remove(waiter)
         else:
-            sleeper.wake_up.stop()
+            waiter.wake_up.stop()
             self.wake()
 
 
-class _Sleeper:
+class _Waiter:
     """A greenlet that waits, and the callback of the hub that continues it once it is woken."""
 
     __slots__ = ("_greenlet", "_loop", "wake_up")

@@ -9,18 +9,18 @@ class Wakeup:
     """Frontier.take() sleeps here; it is woken only by what is due earlier than it waits for."""
 
     def __init__(self) -> None:
-        self._sleepers = Waiters()
+        self._waiters = Waiters()
         self._until = 0.0
 
     def sleep(self, now: float, until: float | None) -> None:
         """Wait *until* a time, or until woken; None means no time limit."""
         self._until = float("inf") if until is None else until
-        self._sleepers.wait(None if until is None else until - now)
+        self._waiters.wait(None if until is None else until - now)
 
     def wake_before(self, due: float) -> None:
         """Wake all that would sleep past *due*."""
-        if self._sleepers.asleep and due < self._until:
-            self._sleepers.wake_all()
+        if self._waiters.asleep and due < self._until:
+            self._waiters.wake_all()
 
     def wake(self) -> None:
-        self._sleepers.wake_all()
+        self._waiters.wake_all()
