@@ -62,7 +62,6 @@ def _templates() -> Environment:
         charts=charts,
         counted=counted,
         exits=EXITS,
-        query=quote,
         quoted=quote,
         crawler_version=__version__,
     )

@@ -20,6 +20,8 @@ class Reason:
         return f"{self.text}{named}{self.remedy and f'; {self.remedy}'}"
 
 
+#: What a URL that a job has met can have become.
+STATUSES = ("done", "failed", "refused", "turned_away", "pending")
 #: How a crawl that has ended early goes on.
 AGAIN = "run the same command to continue"
 #: These limits are those of the whole job, whatever the number of its runs.

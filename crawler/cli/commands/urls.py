@@ -6,16 +6,15 @@ import json
 
 import click
 
+from ...report.reasons import STATUSES
 from ...report.text import printable
 from ..job_paths import job_at
 from ..options import json_option, verbose_option
 
-_STATUSES = ("done", "failed", "refused", "turned_away", "pending")
-
 
 @click.command()
 @click.argument("job", type=click.Path(file_okay=False))
-@click.option("--outcome", type=click.Choice(_STATUSES), help="Only URLs with this outcome.")
+@click.option("--outcome", type=click.Choice(STATUSES), help="Only URLs with this outcome.")
 @click.option("--reason", help="Only URLs with this reason, such as timeout or robots.")
 @json_option
 @verbose_option

@@ -41,6 +41,7 @@ from .run_pages import RunPages
 from .task_api import TaskApi
 from .task_pages import TaskPages
 from .token_pages import TokenPages
+from .url_pages import UrlPages
 from .user_pages import UserPages
 from .visitor import PUBLIC, Route, Visitors, is_program
 
@@ -86,6 +87,7 @@ def portal_app(
         TaskPages(database, sources, task_editor),
         ProjectPages(sources.builds, project_editor),
         run_pages,
+        UrlPages(database, view),
         RunCommands(database, steering),
         LogPages(database, keeper),
         cluster_pages,

@@ -15,8 +15,11 @@ from argon2 import PasswordHasher
 from crawler.portal.portal_server import Portal
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
+from crawler.testing import LoopbackSite
 
 PASSWORD = "a long password"
+#: Of a task whose runs are short.
+SETTINGS = {"delay": "0", "robots": "false", "depth": "3"}
 
 
 class Client:
@@ -148,3 +151,27 @@ def program(portal, users):
 def value(answer):
     assert answer.headers["Content-Type"] == "application/json", answer.text
     return json.loads(answer.text)
+
+
+@pytest.fixture
+def finished(portal):
+    """Two runs of a task: of one site, then of one with a page less, which misses the task's gate."""
+    tasks, runs = Tasks(portal._database), Runs(portal._database)
+    pages = {
+        "/": "<title>Home</title><a href='/a'>a</a><a href='/gone'>x</a>",
+        "/a": "<title>A</title>",
+    }
+    with LoopbackSite(pages) as site:
+        task = Task("t", urls=(site.url(),), settings=SETTINGS, gates=("done<3",))
+        number = tasks.save(task, now=0, who="x")
+        for _ in range(2):
+            run = runs.ask(tasks.find(number), now=0, who="anna")
+            wait_for(portal, run)
+            site.pages = {"/": "<title>Home</title><a href='/gone'>x</a>"}
+    return site
+
+
+def wait_for(portal, run):
+    with gevent.Timeout(120):
+        while Runs(portal._database).find(run).is_active:
+            gevent.sleep(0.05)

@@ -9,7 +9,7 @@ from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
 from crawler.testing import LoopbackSite, Reply
 
-from .test_run_pages import SETTINGS, wait_for
+from .conftest import SETTINGS, wait_for
 
 SPIDER = """
 from crawler import Spider

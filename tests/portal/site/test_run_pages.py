@@ -4,44 +4,15 @@ import gc
 import json
 import re
 
-import gevent
-import pytest
 from gevent.hub import Hub
 
 from crawler.portal.store.runs import Runs
 from crawler.portal.store.tasks import Task, Tasks
-from crawler.testing import LoopbackSite
-
-SETTINGS = {"delay": "0", "robots": "false", "depth": "3"}
-
-
-def wait_for(portal, run):
-    with gevent.Timeout(120):
-        while Runs(portal._database).find(run).is_active:
-            gevent.sleep(0.05)
 
 
 def hubs():
     """Return the hubs of all threads that are not destroyed."""
     return {one for one in gc.get_objects() if isinstance(one, Hub) and one.loop is not None}
-
-
-@pytest.fixture
-def finished(portal):
-    """Two runs of a task: of one site, then of one with a page less, which misses the task's gate."""
-    tasks, runs = Tasks(portal._database), Runs(portal._database)
-    pages = {
-        "/": "<title>Home</title><a href='/a'>a</a><a href='/gone'>x</a>",
-        "/a": "<title>A</title>",
-    }
-    with LoopbackSite(pages) as site:
-        task = Task("t", urls=(site.url(),), settings=SETTINGS, gates=("done<3",))
-        number = tasks.save(task, now=0, who="x")
-        for _ in range(2):
-            run = runs.ask(tasks.find(number), now=0, who="anna")
-            wait_for(portal, run)
-            site.pages = {"/": "<title>Home</title><a href='/gone'>x</a>"}
-    return site
 
 
 def test_what_is_left_of_a_run_can_be_seen(portal, finished, viewer, operator):

@@ -311,5 +311,14 @@ def test_hostile_text_is_text_on_every_page(evil, admin, site):
         assert is_page or answer.headers["X-Content-Type-Options"] == "nosniff", path
         shown |= {path} if "&lt;script" in answer.text else set()
 
-    pages = {"/", "/runs", "/runs/1/", "/runs/1/log", "/tasks/1/", "/tasks/1/edit", "/projects"}
+    pages = {
+        "/",
+        "/runs",
+        "/runs/1/",
+        "/runs/1/log",
+        "/runs/1/urls",
+        "/tasks/1/",
+        "/tasks/1/edit",
+        "/projects",
+    }
     assert pages | {"/projects/1/", "/versions/1/", "/users", "/tokens", *why} <= shown
