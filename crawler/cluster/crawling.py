@@ -38,8 +38,8 @@ def stream(
     """
     Work on the *job* of a cluster as one of its schedulers; return at once, as crawler.stream() does.
 
-    The job is created with *shards* and *ttl*, or those of the settings, if there is none at *redis_url*; else the spider and the settings
-    must be those of the job. Other keywords are settings. Iterate over the result to get the items of the pages
+    If there is no such job at *redis_url*, it is created, with *shards* and *ttl* or those of the settings;
+    else the spider and the settings must be those of the job. Other keywords are settings. Iterate over the result to get the items of the pages
     that this process has analysed; collect() writes the records of all of them, each once. In *folder*
     is noted which pages are under analysis, as `crawler cluster join` does.
     """

@@ -1,4 +1,4 @@
-"""After a restart of the server, whoever is ahead of it goes back to it."""
+"""After a restart of the server, shards that are ahead of its state go back to that."""
 
 import pytest
 

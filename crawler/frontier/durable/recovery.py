@@ -66,7 +66,8 @@ class Recovered:
     unless there are too many; then *by_host* has the number of each host. *damaged* rows
     were set aside or reopened; *struck_out* pages have ended the process too often;
     *suspects* are the ids of those during whose analysis it ended, and *ended_at_unknown* says that
-    it ended at one which was not committed yet. *lost_commits* were made but are not there. *counts* are those of that moment; the ledger continues from them.
+    it ended at one that was not committed yet. *lost_commits* were made but are not there.
+    *counts* are those of that moment; the ledger continues from them.
     """
 
     fingerprint: Fingerprint
